@@ -1,0 +1,1 @@
+"""From an upstream NVMe-KV header at a pin to generated text and a compiled module."""

@@ -1,0 +1,1 @@
+"""The subcommands of xiokv-gen, one module each."""

@@ -1,0 +1,1 @@
+"""Upstream text to facts: preprocess, declare, lay out, extract."""

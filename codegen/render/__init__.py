@@ -1,0 +1,1 @@
+"""From the spec to text: one Jinja environment, views and templates, no logic in them."""

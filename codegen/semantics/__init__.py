@@ -1,0 +1,1 @@
+"""Hand-written facts that no header states, as TOML, and their typed readers."""

@@ -1,0 +1,1 @@
+"""The finished model that templates render: facts merged with semantics and a profile."""

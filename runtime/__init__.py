@@ -1,0 +1,1 @@
+"""Load a compiled module, own queues, move blocks by key."""
