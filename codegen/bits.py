@@ -19,7 +19,9 @@ class Bits:
     def __post_init__(self) -> None:
         """Refuse a range that is empty or reversed."""
         if self.lsb < 0 or self.msb < self.lsb:
-            raise ValueError(f"bits [{self.msb}:{self.lsb}]: the first must not be below the second")
+            raise ValueError(
+                f"bits [{self.msb}:{self.lsb}]: the first must not be below the second"
+            )
 
     @classmethod
     def at(cls, lsb: int, width: int) -> Bits:
