@@ -1,0 +1,1 @@
+"""Jinja templates, and the hand-written sources that go into the output as they are."""
