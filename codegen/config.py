@@ -1,0 +1,270 @@
+"""xiokv.toml: what a project takes from upstream and what it generates from it.
+
+In: the nearest xiokv.toml upward, or the one of a named folder. Out: a frozen `Config`
+whose paths are absolute, resolved and inside the project's folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from xiokv.codegen.errors import UsageError
+from xiokv.codegen.tomlfile import Document, Table
+from xiokv.codegen.upstream.urls import check_url
+from xiokv.codegen.version import VERSION
+
+CONFIG_NAME = "xiokv.toml"
+LOCK_NAME = "xiokv.lock"
+BUNDLED = "bundled"
+EMIT = ("headers", "engine", "python", "cmake", "pkgconfig", "rocm-xio")
+TARGETS = ("host", "hip", "cuda")
+
+_SPDK = "https://github.com/spdk/spdk"
+_SPDK_FILES = ("include/spdk/nvme_spec.h", "include/spdk/nvme_kv.h")
+_SPDK_URL = "https://raw.githubusercontent.com/spdk/spdk/{commit}/{path}"
+_REF = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]*")
+_UPSTREAM_PATH = re.compile(r"[0-9A-Za-z_.][0-9A-Za-z_.+/-]*")
+_HIP_ARCH = re.compile(r"gfx[0-9a-f]+(?:-generic)?(?::(?:xnack|sramecc)[+-])*")
+_CUDA_ARCH = re.compile(r"sm_[0-9]+[af]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Where the definitions come from.
+
+    Attributes:
+        repository: URL of the upstream git repository.
+        ref: tag, branch or commit; `BUNDLED` for the spec shipped in the package.
+        files: paths within the repository.
+        url: template of a file's address, with {commit} and {path}.
+    """
+
+    repository: str
+    ref: str
+    files: tuple[str, ...]
+    url: str
+
+    def url_of(self, commit: str, path: str) -> str:
+        """Return the address of one file; empty where no commit pins it."""
+        return self.url.format(commit=commit, path=path) if commit else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """Choices that no header states. `profile` is None for the packaged default."""
+
+    profile: Path | None
+    exec: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What to render and where; `python` is the path of the Python twin."""
+
+    dir: Path
+    emit: tuple[str, ...]
+    python: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Compile:
+    """Targets to compile for; a target's module goes to ``dir/<target>/``."""
+
+    targets: tuple[str, ...]
+    hip_arch: tuple[str, ...]
+    cuda_arch: tuple[str, ...]
+    dir: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A project: its folder and the sections of its xiokv.toml."""
+
+    root: Path
+    upstream: Upstream
+    semantics: Semantics
+    output: Output
+    compile: Compile
+
+    @property
+    def ir_path(self) -> Path:
+        """Path of the spec file."""
+        return self.output.dir / "spec" / "nvme_kv.json"
+
+    @property
+    def lock_path(self) -> Path:
+        """Path of the lock file."""
+        return self.root / LOCK_NAME
+
+
+def load_config(project: str | None = None) -> Config:
+    """Read the xiokv.toml of the folder `project`, or the nearest one upward."""
+    path = _in_folder(Path(project)) if project is not None else _nearest(Path.cwd())
+    document = Document.read(path, CONFIG_NAME if project is None else str(path))
+    _check_version(document)
+    reader = _Reader(path.parent)
+    config = Config(
+        root=path.parent,
+        upstream=reader.upstream(document.root.table("upstream")),
+        semantics=reader.semantics(document.root.table("semantics")),
+        output=reader.output(document.root.table("output")),
+        compile=reader.compile(document.root.table("compile")),
+    )
+    document.close()
+    return config
+
+
+def check_ref(ref: str) -> str | None:
+    """Return why `ref` is no acceptable name of a tag, branch or commit, or None."""
+    if _REF.fullmatch(ref) and ".." not in ref:
+        return None
+    return (
+        f"ref {ref!r} is not allowed; a ref starts with a letter or digit, goes on with"
+        " letters, digits, '.', '_', '/', '-', and has no '..'"
+    )
+
+
+def _in_folder(folder: Path) -> Path:
+    path = folder.resolve() / CONFIG_NAME
+    if not path.is_file():
+        raise UsageError(f"no {CONFIG_NAME} in {folder}; run xiokv-gen init there")
+    return path
+
+
+def _nearest(start: Path) -> Path:
+    """Search upward, within one file system and not past the root of a git checkout."""
+    start = start.resolve()
+    device = start.stat().st_dev
+    for folder in (start, *start.parents):
+        if folder.stat().st_dev != device:
+            break
+        if (folder / CONFIG_NAME).is_file():
+            return folder / CONFIG_NAME
+        if (folder / ".git").exists():
+            break
+    raise UsageError(f"no {CONFIG_NAME} here or above; run xiokv-gen init")
+
+
+def _check_version(document: Document) -> None:
+    """Refuse another version at once: its keys may be unknown to this one."""
+    wanted = document.root.string("requires-xiokv", "")
+    try:
+        allowed = SpecifierSet(wanted)
+    except InvalidSpecifier as error:
+        raise UsageError(
+            f"{document.name}: requires-xiokv {wanted!r} is no version specifier;"
+            ' write for example ">=0.1,<0.2"'
+        ) from error
+    if not allowed.contains(VERSION, prereleases=True):
+        raise UsageError(
+            f"{document.name}: this project requires xiokv {wanted}, and {VERSION} is running;"
+            f" run: pip install 'xiokv{wanted}'"
+        )
+
+
+class _Reader:
+    """Reads the sections; faults go to the table, so that all are reported at once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def upstream(self, table: Table) -> Upstream:
+        upstream = Upstream(
+            repository=table.string("repository", _SPDK).rstrip("/"),
+            ref=table.string("ref", BUNDLED),
+            files=table.strings("files", _SPDK_FILES),
+            url=table.string("url", _SPDK_URL),
+        )
+        faults = {
+            "ref": check_ref(upstream.ref),
+            "repository": check_url(upstream.repository),
+            "url": _template_fault(upstream.url),
+            "files": None if upstream.files else "files names no file; name one at least",
+        }
+        for key, fault in faults.items():
+            if fault:
+                table.fault(key, fault)
+        for name in upstream.files:
+            if not _UPSTREAM_PATH.fullmatch(name) or ".." in PurePosixPath(name).parts:
+                table.fault("files", f"files: {name!r} is no path within a repository")
+        return upstream
+
+    def semantics(self, table: Table) -> Semantics:
+        profile = table.string("profile", "default")
+        return Semantics(
+            profile=None if profile == "default" else self._path(table, "profile", profile),
+            exec=table.flag("exec", False),
+        )
+
+    def output(self, table: Table) -> Output:
+        folder = table.string("dir", "generated")
+        emit = table.strings("emit", ("headers", "engine", "python"))
+        _check_choices(table, "emit", emit, EMIT)
+        twin = table.string("python", f"{folder}/nvme_kv.py")
+        return Output(
+            dir=self._path(table, "dir", folder),
+            emit=tuple(kind for kind in EMIT if kind in emit),
+            python=self._path(table, "python", twin),
+        )
+
+    def compile(self, table: Table) -> Compile:
+        compile_ = Compile(
+            targets=table.strings("targets"),
+            hip_arch=table.strings("hip_arch"),
+            cuda_arch=table.strings("cuda_arch"),
+            dir=self._path(table, "dir", table.string("dir", "build/xiokv")),
+        )
+        _check_choices(table, "targets", compile_.targets, TARGETS)
+        _check_shape(table, "hip_arch", compile_.hip_arch, _HIP_ARCH, "gfx90a or gfx942:xnack+")
+        _check_shape(table, "cuda_arch", compile_.cuda_arch, _CUDA_ARCH, "sm_90")
+        return compile_
+
+    def _path(self, table: Table, key: str, text: str) -> Path:
+        """Return the resolved path; a fault where it leaves the project's folder."""
+        path = _inside(self._root, text)
+        if path is None:
+            table.fault(
+                key,
+                f"{key} = {text!r} leaves the project's folder; give a relative path inside it,"
+                " without '..' and not through a link that leads out",
+            )
+        return path or self._root
+
+
+def _inside(root: Path, text: str) -> Path | None:
+    """Return `text` resolved below `root`; None where it is not a place there."""
+    written = PurePosixPath(text)
+    if written.is_absolute() or ".." in written.parts or not text.isprintable():
+        return None
+    try:
+        path = (root / text).resolve()
+    except (OSError, RuntimeError):  # a loop of links
+        return None
+    return path if path.is_relative_to(root) else None
+
+
+def _template_fault(template: str) -> str | None:
+    """Return why `template` cannot be filled in with a commit and a path, or None."""
+    shape = template.replace("{commit}", "").replace("{path}", "")
+    if "{commit}" not in template or "{path}" not in template or "{" in shape or "}" in shape:
+        return f"url = {template!r} must hold {{commit}} and {{path}}, and no other braces"
+    return check_url(template)
+
+
+def _check_choices(table: Table, key: str, given: Iterable[str], allowed: tuple[str, ...]) -> None:
+    for value in given:
+        if value not in allowed:
+            table.fault(key, f"{key}: {value!r} is not one of {', '.join(allowed)}")
+
+
+def _check_shape(
+    table: Table, key: str, given: Iterable[str], shape: re.Pattern[str], example: str
+) -> None:
+    for value in given:
+        if not shape.fullmatch(value):
+            table.fault(key, f"{key}: {value!r} is no architecture; write for example {example}")

@@ -1,0 +1,157 @@
+"""TOML files read key by key, with the place of every fault.
+
+In: a TOML text and the name to show for it. Out: typed values. A value of another type,
+a key that is missing and a key that nobody asked for are kept and reported together by
+`Document.close`; until then a faulty key reads as its default.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+from xiokv.codegen.errors import Origin, Problems, UsageError, XiokvError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+T = TypeVar("T")
+
+_TYPE_NAMES: dict[type, str] = {
+    str: "a string",
+    bool: "true or false",
+    int: "an integer",
+    list: "a list",
+    dict: "a table",
+}
+_HEADER = re.compile(r"\s*\[{1,2}\s*([^\]]*?)\s*\]{1,2}")
+
+
+class Document:
+    """A parsed TOML text and the faults found in it so far."""
+
+    def __init__(self, text: str, name: str) -> None:
+        """Parse `text`; `name` is the path that messages show."""
+        self.name = name
+        self._lines = text.splitlines()
+        self._problems = Problems()
+        try:
+            values = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise XiokvError(f"{name}: not valid TOML: {error}") from error
+        self.root = Table(self, "", values)
+
+    @classmethod
+    def read(cls, path: Path, name: str) -> Document:
+        """Read and parse a file."""
+        try:
+            return cls(path.read_text(encoding="utf-8"), name)
+        except UnicodeDecodeError as error:
+            raise XiokvError(f"{name}: not UTF-8 text: {error}") from error
+        except OSError as error:
+            raise XiokvError(f"{name}: cannot be read: {error.strerror}") from error
+
+    def fault(self, section: str, key: str, message: str) -> None:
+        """Keep a fault of one key, with its line where the text shows it plainly."""
+        origin = Origin(self.name, self._line_of(section, key))
+        self._problems.add(UsageError(f"{origin}: {message}"))
+
+    def close(self) -> None:
+        """Refuse keys that nobody asked for, then raise whatever was found."""
+        self.root.refuse_unknown()
+        self._problems.raise_if_any()
+
+    def _line_of(self, section: str, key: str) -> int:
+        wanted = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
+        here, child = "", f"{section}.{key}".lstrip(".")
+        for number, line in enumerate(self._lines, 1):
+            header = _HEADER.match(line)
+            if header:
+                here = header[1]
+            if (here == section and wanted.match(line)) or (header and here == child):
+                return number
+        return 0
+
+
+class Table:
+    """One table of a document; it remembers which keys were asked for."""
+
+    def __init__(self, document: Document, name: str, values: dict[str, Any]) -> None:
+        """Wrap `values`; `name` is the dotted header, empty for the top level."""
+        self._document = document
+        self._name = name
+        self._values = values
+        self._children: list[Table] = []
+        self._known: set[str] = set()
+
+    def string(self, key: str, default: str | None = None) -> str:
+        """Return a string."""
+        return self._take(key, str, default)
+
+    def integer(self, key: str, default: int | None = None) -> int:
+        """Return an integer."""
+        return self._take(key, int, default)
+
+    def flag(self, key: str, default: bool | None = None) -> bool:
+        """Return a boolean."""
+        return self._take(key, bool, default)
+
+    def strings(self, key: str, default: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return a list of strings."""
+        found = self._take(key, list, list(default))
+        for value in found:
+            if not isinstance(value, str):
+                self.fault(key, f"{key} must be a list of strings, not {value!r}")
+        return tuple(value for value in found if isinstance(value, str))
+
+    def table(self, key: str) -> Table:
+        """Return a table below this one; an empty one where the text has none."""
+        return self._child(key, self._take(key, dict, {}))
+
+    def tables(self, key: str) -> list[Table]:
+        """Return an array of tables."""
+        found = self._take(key, list, [])
+        for value in found:
+            if not isinstance(value, dict):
+                self.fault(key, f"{key} must be a list of tables, not {value!r}")
+        return [self._child(key, value) for value in found if isinstance(value, dict)]
+
+    def fault(self, key: str, message: str) -> None:
+        """Keep a fault of one key of this table."""
+        self._document.fault(self._name, key, message)
+
+    def refuse_unknown(self) -> None:
+        """Keep a fault for every key that nobody asked for, here and below."""
+        allowed = sorted(self._known)
+        for key in (key for key in self._values if key not in self._known):
+            nearest = get_close_matches(key, allowed, n=1, cutoff=0.0)[0]
+            place = f" in [{self._name}]" if self._name else ""
+            self.fault(
+                key,
+                f"unknown key {key!r}{place}; the nearest is {nearest!r}"
+                f" (allowed: {', '.join(allowed)})",
+            )
+        for child in self._children:
+            child.refuse_unknown()
+
+    def _child(self, key: str, values: dict[str, Any]) -> Table:
+        child = Table(self._document, f"{self._name}.{key}".lstrip("."), values)
+        self._children.append(child)
+        return child
+
+    def _take(self, key: str, kind: type[T], default: T | None) -> T:
+        self._known.add(key)
+        value = self._values.get(key, default)
+        if type(value) is kind:
+            return value
+        if value is None:
+            self.fault(key, f"{self._name or 'the file'} lacks {key}")
+        else:
+            self.fault(key, f"{key} must be {_TYPE_NAMES[kind]}, not {value!r}")
+        return kind() if default is None else default
