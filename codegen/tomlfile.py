@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -57,24 +58,30 @@ class Document:
         except OSError as error:
             raise XiokvError(f"{name}: cannot be read: {error.strerror}") from error
 
-    def fault(self, section: str, key: str, message: str) -> None:
+    def fault(self, section: str, key: str, message: str, index: int = 0) -> None:
         """Keep a fault of one key, with its line where the text shows it plainly."""
-        origin = Origin(self.name, self._line_of(section, key))
-        self._problems.add(UsageError(f"{origin}: {message}"))
+        self._problems.add(UsageError(f"{self.origin(section, key, index)}: {message}"))
+
+    def origin(self, section: str, key: str, index: int = 0) -> Origin:
+        """Return the place of one key; `index` counts the tables of the same header."""
+        return Origin(self.name, self._line_of(section, key, index))
 
     def close(self) -> None:
         """Refuse keys that nobody asked for, then raise whatever was found."""
         self.root.refuse_unknown()
         self._problems.raise_if_any()
 
-    def _line_of(self, section: str, key: str) -> int:
+    def _line_of(self, section: str, key: str, index: int) -> int:
         wanted = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
         here, child = "", f"{section}.{key}".lstrip(".")
+        seen: Counter[str] = Counter()
         for number, line in enumerate(self._lines, 1):
             header = _HEADER.match(line)
             if header:
                 here = header[1]
-            if (here == section and wanted.match(line)) or (header and here == child):
+                seen[here] += 1
+            of_section = here == section and seen[here] in (0, index + 1)
+            if (of_section and wanted.match(line)) or (header and here == child):
                 return number
         return 0
 
@@ -82,10 +89,16 @@ class Document:
 class Table:
     """One table of a document; it remembers which keys were asked for."""
 
-    def __init__(self, document: Document, name: str, values: dict[str, Any]) -> None:
-        """Wrap `values`; `name` is the dotted header, empty for the top level."""
+    def __init__(
+        self, document: Document, name: str, values: dict[str, Any], index: int = 0
+    ) -> None:
+        """Wrap `values`; `name` is the dotted header, empty for the top level.
+
+        `index` tells apart the members of an array of tables.
+        """
         self._document = document
         self._name = name
+        self._index = index
         self._values = values
         self._children: list[Table] = []
         self._known: set[str] = set()
@@ -104,11 +117,15 @@ class Table:
 
     def strings(self, key: str, default: Iterable[str] = ()) -> tuple[str, ...]:
         """Return a list of strings."""
-        found = self._take(key, list, list(default))
-        for value in found:
-            if not isinstance(value, str):
-                self.fault(key, f"{key} must be a list of strings, not {value!r}")
-        return tuple(value for value in found if isinstance(value, str))
+        return self._list(key, str, "strings", default)
+
+    def integers(self, key: str) -> tuple[int, ...]:
+        """Return a list of integers."""
+        return self._list(key, int, "integers")
+
+    def keys(self) -> list[str]:
+        """Return the keys that the text has, for tables whose keys are names."""
+        return list(self._values)
 
     def table(self, key: str) -> Table:
         """Return a table below this one; an empty one where the text has none."""
@@ -120,11 +137,16 @@ class Table:
         for value in found:
             if not isinstance(value, dict):
                 self.fault(key, f"{key} must be a list of tables, not {value!r}")
-        return [self._child(key, value) for value in found if isinstance(value, dict)]
+        members = (value for value in found if isinstance(value, dict))
+        return [self._child(key, value, index) for index, value in enumerate(members)]
 
     def fault(self, key: str, message: str) -> None:
         """Keep a fault of one key of this table."""
-        self._document.fault(self._name, key, message)
+        self._document.fault(self._name, key, message, self._index)
+
+    def origin(self, key: str) -> Origin:
+        """Return the place of one key of this table."""
+        return self._document.origin(self._name, key, self._index)
 
     def refuse_unknown(self) -> None:
         """Keep a fault for every key that nobody asked for, here and below."""
@@ -140,8 +162,17 @@ class Table:
         for child in self._children:
             child.refuse_unknown()
 
-    def _child(self, key: str, values: dict[str, Any]) -> Table:
-        child = Table(self._document, f"{self._name}.{key}".lstrip("."), values)
+    def _list(
+        self, key: str, kind: type[T], kinds: str, default: Iterable[T] = ()
+    ) -> tuple[T, ...]:
+        found = self._take(key, list, list(default))
+        for value in found:
+            if type(value) is not kind:
+                self.fault(key, f"{key} must be a list of {kinds}, not {value!r}")
+        return tuple(value for value in found if type(value) is kind)
+
+    def _child(self, key: str, values: dict[str, Any], index: int = 0) -> Table:
+        child = Table(self._document, f"{self._name}.{key}".lstrip("."), values, index)
         self._children.append(child)
         return child
 
