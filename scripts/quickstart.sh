@@ -18,7 +18,7 @@ for argument in "$@"; do
     esac
 done
 
-require_venv "$yes"
+set_up "$yes" ""
 out=$(mktemp -d)
 trap 'rm -rf -- "$out"' EXIT
 

@@ -50,7 +50,6 @@ while (($# > 0)); do
     shift
 done
 
-require_packages "$yes" "${packages[@]}"
-require_venv "$yes" dev
+set_up "$yes" dev "${packages[@]}"
 lint_all
 exec "$venv_python" -m pytest -n auto --dist loadgroup "${selection[@]}" "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Set-up shared by the scripts of the folder above; sourced, never run.
 #
-# In:  the repository around this file; PYTHON names an interpreter to use (optional).
+# In:  the repository around this file; PYTHON, an interpreter to use (optional).
 # Out: $script, the script that was called; $root, also the working folder; the functions.
 # Exit codes are those of xiokv-gen: 1 failure, 2 usage, 5 something is missing.
 set -euo pipefail
@@ -39,21 +39,9 @@ install_packages() {
         command -v sudo >/dev/null || die 5 "no sudo here; run as root:" "    ${install[*]}"
         as_root=(sudo)
     fi
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" -qq ||
+    { "${as_root[@]}" apt-get update -qq &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}" -qq; } ||
         die 5 "the packages could not be installed; see apt-get's message above"
-}
-
-# require_packages YES "PROBE PACKAGE"...: install the packages whose probe, a command or
-# a path, is not there.
-require_packages() {
-    local yes=$1 entry missing=()
-    shift
-    for entry in "$@"; do
-        local probe=${entry% *} package=${entry#* }
-        command -v "$probe" >/dev/null || [[ -e $probe ]] || missing+=("$package")
-    done
-    ((${#missing[@]} == 0)) || install_packages "$yes" "${missing[@]}"
 }
 
 # find_python: print the real path of a Python that is new enough. Candidates are run, not
@@ -71,26 +59,31 @@ print(os.path.realpath(sys.executable))' 2>/dev/null && return
     return 1
 }
 
-# require_python YES: set $python to an interpreter that can make a virtual environment.
-require_python() {
-    local yes=$1 minor
-    if ! python=$(find_python); then
-        [[ -z ${PYTHON:-} ]] || die 5 "PYTHON=$PYTHON is not a Python 3.10 or newer"
-        install_packages "$yes" python3 python3-venv
-        python=$(find_python) || die 5 "Python 3.10 or newer is needed; this system's is older"
-    fi
-    if ! "$python" -c 'import ensurepip' 2>/dev/null; then
-        minor=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-        install_packages "$yes" "python$minor-venv"
+# missing_for_python PYTHON: print the packages needed to make a virtual environment with
+# that interpreter; with none, those of Debian's own.
+missing_for_python() {
+    if [[ -z $1 ]]; then
+        printf '%s\n' python3 python3-venv
+    elif ! "$1" -c 'import ensurepip' 2>/dev/null; then
+        "$1" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'
     fi
 }
 
-# require_venv YES [EXTRA]: make .venv and install this checkout into it, editable. Nothing
-# is done while the stamps say that this root, interpreter and pyproject.toml were installed.
+# missing_packages "PROBE PACKAGE"...: print the packages whose probe, a command or a path,
+# is not there.
+missing_packages() {
+    local entry
+    for entry in "$@"; do
+        local probe=${entry% *} package=${entry#* }
+        command -v "$probe" >/dev/null || [[ -e $probe ]] || echo "$package"
+    done
+}
+
+# make_venv PYTHON EXTRA: make .venv and install this checkout into it, editable. Nothing is
+# done while the stamps say that this root, interpreter and pyproject.toml were installed.
 # An environment made for another root or interpreter is made anew.
-require_venv() {
-    local yes=$1 extra=${2:-} made_for wanted
-    require_python "$yes"
+make_venv() {
+    local python=$1 extra=$2 made_for wanted
     made_for="$root $python $("$python" -V)"
     wanted=$(sha256sum <pyproject.toml)
     if [[ ! -x $venv_python ]] ||
@@ -106,4 +99,18 @@ require_venv() {
         echo "$wanted" | tee "$venv/xiokv-installed" >"$stamp"
         echo "$made_for" >"$venv/xiokv-made-for"
     fi
+}
+
+# set_up YES EXTRA ["PROBE PACKAGE"...]: the packages, Python among them, then .venv with
+# the dependencies of EXTRA, which may be empty.
+set_up() {
+    local yes=$1 extra=$2 python missing
+    shift 2
+    python=$(find_python) || python=
+    [[ -n $python || -z ${PYTHON:-} ]] || die 5 "PYTHON=$PYTHON is not a Python 3.10 or newer"
+    mapfile -t missing < <(missing_for_python "$python" && missing_packages "$@")
+    ((${#missing[@]} == 0)) || install_packages "$yes" "${missing[@]}"
+    [[ -n $python ]] || python=$(find_python) ||
+        die 5 "Python 3.10 or newer is needed; this system's is older"
+    make_venv "$python" "$extra"
 }
