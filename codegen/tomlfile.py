@@ -123,8 +123,8 @@ class Table:
         """Return a list of integers."""
         return self._list(key, int, "integers")
 
-    def keys(self) -> list[str]:
-        """Return the keys that the text has, for tables whose keys are names."""
+    def names(self) -> list[str]:
+        """Return the keys of a table whose keys are free names."""
         return list(self._values)
 
     def table(self, key: str) -> Table:

@@ -1,0 +1,81 @@
+"""From a project's files to its spec.
+
+In: xiokv.lock, the spec file, the packaged semantics and the project's profile; nothing
+from the network. Out: the validated `Spec`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xiokv.codegen import ir
+from xiokv.codegen.config import Config
+from xiokv.codegen.errors import UsageError, XiokvError
+from xiokv.codegen.lock import Lock, read_lock
+from xiokv.codegen.semantics.commands import load_commands
+from xiokv.codegen.semantics.docs import load_docs
+from xiokv.codegen.semantics.profiles import load_profile
+from xiokv.codegen.spec.merge import merge
+from xiokv.codegen.spec.model import Profile, Provenance, Spec
+
+
+def load_spec(config: Config) -> Spec:
+    """Return the project's spec; refuse a spec file that is not the lock's."""
+    if config.semantics.exec:
+        raise UsageError(
+            "xiokv.toml: exec = true: this version of xiokv cannot encode the vendor Exec"
+            " command; set exec = false"
+        )
+    text = locked_text(config, lock_of(config))
+    shown = shown_path(config, config.ir_path)
+    return merge(
+        facts=ir.load(text, shown),
+        rules=load_commands(),
+        profile=_profile(config),
+        docs=load_docs(),
+        provenance=_provenance(ir.load_banner(text, shown)),
+        facts_sha256=ir.digest(text, shown),
+    )
+
+
+def lock_of(config: Config) -> Lock:
+    """Return the project's lock."""
+    lock = read_lock(config.lock_path)
+    if lock is None:
+        raise XiokvError(f"no {config.lock_path.name}; run xiokv-gen fetch")
+    return lock
+
+
+def locked_text(config: Config, lock: Lock) -> str:
+    """Return the text of the spec file, which has to be the one that was locked."""
+    shown = shown_path(config, config.ir_path)
+    if not config.ir_path.is_file():
+        raise XiokvError(f"no {shown}; run xiokv-gen fetch")
+    text = config.ir_path.read_text(encoding="utf-8")
+    commit = ir.load_banner(text, shown).commit
+    for what, found, expected in (
+        ("SHA-256", ir.digest(text, shown), lock.ir_sha256),
+        ("commit", commit, lock.commit),
+    ):
+        if found != expected:
+            raise XiokvError(
+                f"{shown} is not the spec file that xiokv.lock states: its {what} is"
+                f" {found!r}, the locked one {expected!r};"
+                " restore both from version control, or run xiokv-gen fetch"
+            )
+    return text
+
+
+def shown_path(config: Config, path: Path) -> str:
+    """Return the path as messages and the lock show it: from the project's folder."""
+    return path.relative_to(config.root).as_posix()
+
+
+def _profile(config: Config) -> Profile:
+    path = config.semantics.profile
+    names = [command.name for command in load_commands().commands]
+    return load_profile(path, names, shown_path(config, path) if path else "")
+
+
+def _provenance(banner: ir.Banner) -> Provenance:
+    return Provenance(banner.repository, banner.ref, banner.commit, banner.license)

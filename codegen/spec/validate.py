@@ -1,0 +1,84 @@
+"""Proves a spec: names, opcodes and options are unique, every bit is covered once."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator
+
+from xiokv.codegen.errors import Problems, XiokvError
+from xiokv.codegen.spec import names
+from xiokv.codegen.spec.model import SQE_BYTES, Command, FieldKind, Spec, SqeField
+
+
+def validate(spec: Spec) -> None:
+    """Raise one error that lists every fault; return where there is none."""
+    problems = Problems()
+    with problems.collect():
+        _check_names(spec)
+    for fault in (*_opcode_faults(spec), *_python_faults(spec)):
+        problems.add(XiokvError(fault))
+    for command in spec.commands:
+        faults = (_coverage_faults, _option_faults, _key_faults)
+        for fault in (fault for find in faults for fault in find(command)):
+            problems.add(XiokvError(f"{command.name}: {fault}"))
+    problems.raise_if_any()
+
+
+def _check_names(spec: Spec) -> None:
+    values = [(c.name, c.upstream) for c in spec.constants]
+    values += [(e.name, e.upstream) for enum in spec.enums for e in enum.enumerators]
+    names.check_unique(values)
+    tags = [(e.name, e.upstream) for e in spec.enums]
+    tags += [(r.name, r.upstream) for r in spec.records]
+    names.check_unique(tags)
+
+
+def _opcode_faults(spec: Spec) -> Iterator[str]:
+    first: dict[int, Command] = {}
+    for command in spec.commands:
+        other = first.setdefault(command.opcode, command)
+        if other is not command:
+            yield (
+                f"commands {other.name} ({other.symbol}) and {command.name} ({command.symbol})"
+                f" have the same opcode {command.opcode:#04x}"
+            )
+
+
+def _python_faults(spec: Spec) -> Iterator[str]:
+    for enum in spec.enums:
+        for enumerator in enum.enumerators:
+            if not enumerator.short.isidentifier() or keyword.iskeyword(enumerator.short):
+                yield f"{enumerator.upstream}: {enumerator.short!r} cannot be a name in Python"
+
+
+def _coverage_faults(command: Command) -> Iterator[str]:
+    owner: dict[int, SqeField] = {}
+    for field in command.fields:
+        for bit in range(field.offset, field.offset + field.bits.width):
+            other = owner.setdefault(bit, field)
+            if other is not field:
+                yield f"bit {bit} of the entry belongs to {other.name} and to {field.name}"
+                break
+    missing = SQE_BYTES * 8 - len(owner)
+    if missing:
+        yield f"{missing} bits of the entry belong to no field"
+
+
+def _option_faults(command: Command) -> Iterator[str]:
+    room = sum(field.bits.max for field in command.of_kind(FieldKind.OPTIONS))
+    seen = 0
+    for option in command.options:
+        if option.mask.bit_count() != 1 or option.mask > room:
+            yield f"option {option.upstream} = {option.mask:#x} is not one bit of the options byte"
+        if seen & option.mask:
+            yield f"option {option.upstream} shares bit {option.mask:#x} with another option"
+        seen |= option.mask
+
+
+def _key_faults(command: Command) -> Iterator[str]:
+    room = sum(field.bits.width for field in command.of_kind(FieldKind.KEY)) // 8
+    if not 0 <= command.key_min <= command.key_max <= room:
+        yield (
+            f"key length {command.key_min} to {command.key_max} does not fit"
+            f" the {room} bytes of the key field"
+        )
