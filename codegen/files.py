@@ -6,7 +6,6 @@ beside its place; only when all of them are there is one after the other moved i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from secrets import token_hex

@@ -48,7 +48,8 @@ def choose(refs: Refs, ref: str) -> str:
     near = get_close_matches(ref, sorted(_short_names(refs)), n=5, cutoff=0.5)
     hint = f"; near names: {', '.join(near)}" if near else ""
     raise XiokvError(
-        f"upstream has no tag or branch {ref!r}{hint}; a commit is given by all its 40 hexadecimal digits"
+        f"upstream has no tag or branch {ref!r}{hint}; a commit is given by all its 40"
+        " hexadecimal digits"
     )
 
 

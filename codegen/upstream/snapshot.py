@@ -79,7 +79,6 @@ def _read(source: Source, ref: str, commit: str, path: str) -> bytes:
     try:
         return source.read(commit, path)
     except NotFoundError as error:
-        place = f"{ref} ({commit[:12]})" if commit else "the folder"
         raise XiokvError(
-            f"{place} has no {path}: {error}; SPDK has NVMe-KV definitions since {FIRST_WITH_KV}"
+            f"{ref}: {error}; SPDK has NVMe-KV definitions since {FIRST_WITH_KV}"
         ) from error

@@ -38,6 +38,6 @@ class Folder:
         try:
             return (self._root / path).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
-            raise NotFoundError(f"no {path} in that folder") from None
+            raise NotFoundError(f"{self._root} has no {path}") from None
         except OSError as error:
             raise XiokvError(f"{path} cannot be read: {error.strerror}") from error
