@@ -101,7 +101,10 @@ def test_the_installed_tool_tells_its_version(installed: Path, tmp_path: Path) -
     assert run_installed(installed, tool, "--version", cwd=tmp_path).split()[-1] == "0.1.0"
 
 
-def test_the_installed_tool_builds_a_project_elsewhere(installed: Path, project: Path) -> None:
-    run_installed(installed, installed / "bin" / "xiokv-gen", "build", "--emit-only", cwd=project)
+def test_the_installed_tool_serves_a_project_elsewhere(installed: Path, project: Path) -> None:
+    tool = installed / "bin" / "xiokv-gen"
+
+    for command in (["fetch"], ["build", "--emit-only"], ["check"]):
+        run_installed(installed, tool, *command, cwd=project)
 
     assert any((project / "generated").rglob("nvme_kv.h"))
