@@ -8,9 +8,23 @@ kind of output is one more entry of `OUTPUTS`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from xiokv.codegen.config import Output
+from xiokv.codegen.render.python import twin
 from xiokv.codegen.spec.model import Spec
 
 Renderer = Callable[[Spec], dict[str, str]]
 
 OUTPUTS: dict[str, Renderer] = {}
+
+
+def render_all(spec: Spec, output: Output) -> dict[Path, str]:
+    """Return the text of every file that the project asks for, by absolute path."""
+    texts: dict[Path, str] = {}
+    for emit in output.emit:
+        if emit == "python":  # the one output with a path of its own
+            texts[output.python] = twin(spec)
+        else:
+            texts.update({output.dir / path: text for path, text in OUTPUTS[emit](spec).items()})
+    return texts

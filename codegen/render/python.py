@@ -1,0 +1,118 @@
+"""The Python twin: the spec as one self-contained Python module.
+
+In: the spec. Out: the module's text. The views below hold what the templates print, so
+that those need no computation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xiokv.codegen.facts import Facts
+from xiokv.codegen.render.ctypes_view import CtypesClass, classes
+from xiokv.codegen.render.dtype_view import Dtype, dtypes
+from xiokv.codegen.render.env import render
+from xiokv.codegen.spec.members import locate
+from xiokv.codegen.spec.model import PublicEnum, Spec
+
+_FLAGS = ("StoreOption", "RetrieveOption")
+
+# What decode_completion calls a field -> the member it is.
+_COMPLETION = {
+    "dw0": "xiokv_cpl.cdw0",
+    "dw1": "xiokv_cpl.cdw1",
+    "sqhd": "xiokv_cpl.sqhd",
+    "sqid": "xiokv_cpl.sqid",
+    "cid": "xiokv_cpl.cid",
+    "phase": "xiokv_cpl.status.p",
+    "sc": "xiokv_cpl.status.sc",
+    "sct": "xiokv_cpl.status.sct",
+    "crd": "xiokv_cpl.status.crd",
+    "more": "xiokv_cpl.status.m",
+    "dnr": "xiokv_cpl.status.dnr",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionField:
+    """A field of a completion, within its dword."""
+
+    name: str
+    dword: int
+    msb: int
+    lsb: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnumClass:
+    """An enum and the Python class it derives from."""
+
+    enum: PublicEnum
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant under its name in the module."""
+
+    name: str
+    value: int
+    brief: str
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """Everything that the templates of the twin print."""
+
+    spec: Spec
+    constants: tuple[Constant, ...]
+    enums: tuple[EnumClass, ...]
+    classes: tuple[CtypesClass, ...]
+    dtypes: tuple[Dtype, ...]
+    completion: tuple[CompletionField, ...]
+    public: tuple[str, ...]
+
+
+def twin(spec: Spec) -> str:
+    """Return the text of the module."""
+    return render("python/twin.py.j2", twin=_view(spec))
+
+
+def _view(spec: Spec) -> Twin:
+    constants = tuple(
+        Constant(c.name.removeprefix("XIOKV_"), c.value, c.brief) for c in spec.constants
+    )
+    return Twin(
+        spec=spec,
+        constants=constants,
+        enums=tuple(EnumClass(e, _base(e)) for e in spec.enums),
+        classes=tuple(classes(spec.records)),
+        dtypes=tuple(dtypes(spec.records)),
+        completion=tuple(_completion(spec)),
+        public=tuple(sorted([*_FUNCTIONS, *_HASHES, *(c.name for c in constants), *_types(spec)])),
+    )
+
+
+_FUNCTIONS = (
+    *("Command", "Completion", "STATUS", "decode_command", "decode_completion"),
+    *("decode_list", "dtype", "encode"),
+)
+_HASHES = ("FACTS_SHA256", "SPEC_SHA256", "UPSTREAM_COMMIT")
+
+
+def _types(spec: Spec) -> Iterator[str]:
+    yield from (enum.python for enum in spec.enums)
+    yield from (record.name for record in spec.records)
+
+
+def _base(enum: PublicEnum) -> str:
+    return "enum.IntFlag" if enum.python in _FLAGS else "enum.IntEnum"
+
+
+def _completion(spec: Spec) -> Iterator[CompletionField]:
+    facts = Facts((), (), tuple(record.layout for record in spec.records))
+    for name, path in _COMPLETION.items():
+        bits = locate(facts, path)
+        dword, lsb = divmod(bits.lsb, 32)
+        yield CompletionField(name, dword, lsb + bits.width - 1, lsb)
