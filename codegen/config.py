@@ -202,14 +202,14 @@ class _Reader:
         )
 
     def output(self, table: Table) -> Output:
-        folder = table.string("dir", "generated")
+        folder = self._path(table, "dir", table.string("dir", "generated"))
         emit = table.strings("emit", ("headers", "engine", "python"))
         _check_choices(table, "emit", emit, EMIT)
-        twin = table.string("python", f"{folder}/nvme_kv.py")
+        twin = table.string("python", "")
         return Output(
-            dir=self._path(table, "dir", folder),
+            dir=folder,
             emit=tuple(kind for kind in EMIT if kind in emit),
-            python=self._path(table, "python", twin),
+            python=self._path(table, "python", twin) if twin else folder / "nvme_kv.py",
         )
 
     def compile(self, table: Table) -> Compile:

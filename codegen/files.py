@@ -7,6 +7,7 @@ beside its place; only when all of them are there is one after the other moved i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
@@ -27,7 +28,8 @@ def replace_files(texts: Mapping[Path, str]) -> tuple[Path, ...]:
         raise XiokvError(f"cannot write {error.filename}: {error.strerror}") from error
     finally:
         for temporary in staged.values():
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # moved in, or never made
+                temporary.unlink()
     return tuple(changed)
 
 
