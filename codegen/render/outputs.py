@@ -11,12 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from xiokv.codegen.config import Output
+from xiokv.codegen.errors import UsageError
+from xiokv.codegen.render.c import render_headers
 from xiokv.codegen.render.python import twin
 from xiokv.codegen.spec.model import Spec
 
 Renderer = Callable[[Spec], dict[str, str]]
 
-OUTPUTS: dict[str, Renderer] = {}
+OUTPUTS: dict[str, Renderer] = {"headers": render_headers}
 
 
 def render_all(spec: Spec, output: Output) -> dict[Path, str]:
@@ -25,6 +27,11 @@ def render_all(spec: Spec, output: Output) -> dict[Path, str]:
     for emit in output.emit:
         if emit == "python":  # the one output with a path of its own
             texts[output.python] = twin(spec)
-        else:
+        elif emit in OUTPUTS:
             texts.update({output.dir / path: text for path, text in OUTPUTS[emit](spec).items()})
+        else:
+            raise UsageError(
+                f"xiokv.toml: emit: this version of xiokv cannot render {emit!r};"
+                f" it renders {', '.join(sorted([*OUTPUTS, 'python']))}"
+            )
     return texts

@@ -1,0 +1,37 @@
+"""The C headers: nvme_kv.h, kv_commands.h and the hand-written ones they include.
+
+In: a finished spec. Out: ``{path: text}``, relative to the output folder.
+"""
+
+from __future__ import annotations
+
+from xiokv.codegen.render.c_commands import encoder_view
+from xiokv.codegen.render.c_completion import (
+    cid_write,
+    completion_reads,
+    prp_dwords,
+    status_names,
+)
+from xiokv.codegen.render.c_types import types_view
+from xiokv.codegen.render.env import render
+from xiokv.codegen.render.static import static_headers
+from xiokv.codegen.spec.model import Spec
+
+_STATIC = ("abi", "bits", "check", "list", "macros", "status", "types")
+
+
+def render_headers(spec: Spec) -> dict[str, str]:
+    """Return the headers of the ``headers`` output."""
+    return {
+        "include/xiokv/nvme_kv.h": render("c/nvme_kv.h.j2", spec=spec, view=types_view(spec)),
+        "include/xiokv/kv_commands.h": render(
+            "c/kv_commands.h.j2",
+            spec=spec,
+            encoders=[encoder_view(command, spec) for command in spec.commands],
+            set_cid=cid_write(spec),
+            prp=prp_dwords(spec),
+            completion=completion_reads(spec),
+            statuses=status_names(spec),
+        ),
+        **static_headers(*(f"xiokv/kv_{name}.h" for name in _STATIC)),
+    }

@@ -1,0 +1,70 @@
+"""Views for the shared parts of kv_commands.h: CID, data pointer, completion, status names.
+
+In: a finished spec. Out: statements of C and small views that the template loops over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xiokv.codegen.bits import Bits
+from xiokv.codegen.facts import Facts
+from xiokv.codegen.render.c_text import assign
+from xiokv.codegen.spec.members import locate
+from xiokv.codegen.spec.model import FieldKind, Spec
+
+# Member of struct xiokv_completion -> (its type, the member of the entry it is read from).
+_COMPLETION = {
+    "dw0": ("uint32_t", "cdw0"),
+    "sqhd": ("uint16_t", "sqhd"),
+    "sqid": ("uint16_t", "sqid"),
+    "cid": ("uint16_t", "cid"),
+    "phase": ("uint8_t", "status.p"),
+    "sc": ("uint8_t", "status.sc"),
+    "sct": ("uint8_t", "status.sct"),
+    "crd": ("uint8_t", "status.crd"),
+    "more": ("uint8_t", "status.m"),
+    "dnr": ("uint8_t", "status.dnr"),
+}
+
+
+def completion_reads(spec: Spec) -> tuple[str, ...]:
+    """Return the assignments that take a completion queue entry apart."""
+    layouts = Facts((), (), tuple(record.layout for record in spec.records))
+    return tuple(
+        assign(f"completion->{name}", f"({type_}){_get(locate(layouts, f'xiokv_cpl.{member}'))}")
+        for name, (type_, member) in _COMPLETION.items()
+    )
+
+
+def _get(place: Bits) -> str:
+    dword, lsb = divmod(place.lsb, 32)
+    bits = Bits.at(lsb, place.width)
+    return f"xiokv_bits_get(cqe->dw[{dword}], {bits.msb}, {bits.lsb})"
+
+
+def cid_write(spec: Spec) -> str:
+    """Return the assignment that sets the command identifier, the same in every command."""
+    (field,) = spec.commands[0].of_kind(FieldKind.CID)
+    word = f"sqe->dw[{field.dword}]"
+    return assign(word, f"xiokv_bits_set({word}, cid, {field.bits.msb}, {field.bits.lsb})")
+
+
+def prp_dwords(spec: Spec) -> tuple[int, ...]:
+    """Return the dwords of the data pointer: PRP entry 1, then 2, the lower half first."""
+    pointers = (command.of_kind(FieldKind.DATA_POINTER) for command in spec.commands)
+    return tuple(field.dword for field in max(pointers, key=len))
+
+
+@dataclass(frozen=True, slots=True)
+class StatusName:
+    """A status code and its name as a C string shows it."""
+
+    symbol: str
+    text: str
+
+
+def status_names(spec: Spec) -> tuple[StatusName, ...]:
+    """Return the generic status codes, the Key-Value ones among them."""
+    codes = spec.enum("Status").enumerators
+    return tuple(StatusName(c.name, c.short.replace("_", " ").lower()) for c in codes)

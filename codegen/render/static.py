@@ -1,0 +1,25 @@
+"""Hand-written headers that go into the output as they are, under a notice.
+
+In: paths below ``templates/static``. Out: ``{path: text}``, relative to the output folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xiokv import templates
+
+_NOTICE = """\
+// Copied by `xiokv-gen build` from the static templates of xiokv; do not edit.
+// clang-format off
+"""
+_ROOT = Path(templates.__file__).parent / "static"
+
+
+def static_headers(*paths: str) -> dict[str, str]:
+    """Return the copies of headers, to be included by the paths given."""
+    return {f"include/{path}": _NOTICE + _read(path) for path in paths}
+
+
+def _read(path: str) -> str:
+    return (_ROOT / path).read_text(encoding="utf-8")
