@@ -1,0 +1,26 @@
+"""Errors of the runtime, and the exit codes they map to in its command line."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the command line."""
+
+    OK = 0
+    FAILURE = 1
+    USAGE = 2
+    MISSING = 5
+
+
+class RuntimeFault(Exception):
+    """An error with a message for the user; its first line stands alone."""
+
+    exit_code: ExitCode = ExitCode.FAILURE
+
+
+class MissingFault(RuntimeFault):
+    """A compiler, a library or a device that this step needs is not there."""
+
+    exit_code = ExitCode.MISSING
