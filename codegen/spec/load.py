@@ -52,18 +52,24 @@ def locked_text(config: Config, lock: Lock) -> str:
     if not config.ir_path.is_file():
         raise XiokvError(f"no {shown}; run xiokv-gen fetch")
     text = config.ir_path.read_text(encoding="utf-8")
-    commit = ir.load_banner(text, shown).commit
+    if fault := lock_fault(text, shown, lock):
+        raise XiokvError(fault)
+    return text
+
+
+def lock_fault(text: str, shown: str, lock: Lock) -> str | None:
+    """Return in what a spec file is not the one that was locked, or None."""
     for what, found, expected in (
         ("SHA-256", ir.digest(text, shown), lock.ir_sha256),
-        ("commit", commit, lock.commit),
+        ("commit", ir.load_banner(text, shown).commit, lock.commit),
     ):
         if found != expected:
-            raise XiokvError(
+            return (
                 f"{shown} is not the spec file that xiokv.lock states: its {what} is"
                 f" {found!r}, the locked one {expected!r};"
                 " restore both from version control, or run xiokv-gen fetch"
             )
-    return text
+    return None
 
 
 def shown_path(config: Config, path: Path) -> str:

@@ -25,6 +25,7 @@ _PREFIXES = (
 )
 _TAG_PREFIXES = ("spdk_nvme_kv_", "spdk_nvme_", "spdk_")
 _PYTHON_ENUMS = {
+    "xiokv_command_specific_status_code": "CommandStatus",
     "xiokv_generic_command_status_code": "Status",
     "xiokv_status_code_type": "StatusType",
 }

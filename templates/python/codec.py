@@ -72,7 +72,9 @@ class _Layout(NamedTuple):
 _COMMANDS: dict[int, _Layout] = {}
 _COMPLETION: dict[str, _Field] = {}
 _DTYPES: dict[str, dict[str, Any]] = {}
-STATUS: dict[int, str] = {}
+
+# (status code type, status code) -> name
+STATUS: dict[tuple[int, int], str] = {}
 
 
 @dataclass(frozen=True)
@@ -326,9 +328,8 @@ def _faults(
 
 
 def _status_name(sct: int, sc: int) -> str:
-    if sc in STATUS and (sct == 0 or (sct == 1 and sc in _KV_STATUS_CODES)):
-        return STATUS[sc]
-    return f"SCT {sct:X}h, SC {sc:02X}h"
+    alike = 0 if sct == 1 and sc in _KV_STATUS_CODES else sct
+    return STATUS.get((alike, sc), f"SCT {sct:X}h, SC {sc:02X}h")
 
 
 def _list_key(data: bytes, at: int, where: str) -> bytes:

@@ -1,0 +1,91 @@
+"""xiokv-gen check: tell whether the generated files are what the inputs render to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+import click
+
+from xiokv.codegen import staleness
+from xiokv.codegen.config import load_config
+from xiokv.codegen.errors import StaleError
+from xiokv.codegen.staleness import Finding
+from xiokv.codegen.version import VERSION
+
+_MARKS = {"changed": "~", "missing": "-", "extra": "+"}
+
+
+@click.command(name="check")
+@click.option("--upstream", is_flag=True, help="Also fetch the locked commit and compare.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "github", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print what was found.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
+@click.pass_obj
+def command(project: str | None, upstream: bool, style: str, as_json: bool) -> None:
+    """Tell whether the generated files are what the inputs render to; touch nothing."""
+    config = load_config(project)
+    for note in staleness.notes(config, VERSION):
+        click.echo(f"note: {note}", err=True)
+    findings = staleness.find(config)
+    if upstream:
+        # Imported here: only this needs the parser and the network.
+        from xiokv.codegen.upstream.recheck import find_upstream
+
+        findings += find_upstream(config)
+    text = _FORMATS["json" if as_json else style](findings)
+    if text:
+        click.echo(text)
+    if findings:
+        files = "1 file is" if len(findings) == 1 else f"{len(findings)} files are"
+        raise StaleError(f"{files} stale; {findings[0].message.rpartition('; ')[2]}")
+
+
+def format_text(findings: Sequence[Finding]) -> str:
+    """Return a line a finding, and its diff."""
+    lines = []
+    for finding in findings:
+        lines.append(f"{_MARKS[finding.kind]} {finding.path}: {finding.kind}: {finding.message}")
+        lines += finding.diff.splitlines()
+    return "\n".join(lines or ["every generated file is what its inputs render to"])
+
+
+def format_github(findings: Sequence[Finding]) -> str:
+    """Return workflow commands, which GitHub shows as annotations of the files."""
+    return "\n".join(_annotation(finding) for finding in findings)
+
+
+def format_json(findings: Sequence[Finding]) -> str:
+    """Return one JSON object."""
+    values = {"stale": bool(findings), "findings": [asdict(finding) for finding in findings]}
+    return json.dumps(values, indent=2)
+
+
+_FORMATS: dict[str, Callable[[Sequence[Finding]], str]] = {
+    "text": format_text,
+    "github": format_github,
+    "json": format_json,
+}
+
+
+def _annotation(finding: Finding) -> str:
+    place = f"file={_escape_property(finding.path)}"
+    if finding.line:
+        place += f",line={finding.line}"
+    body = f"{finding.kind}: {finding.message}\n{finding.diff}".rstrip("\n")
+    return f"::error {place}::{_escape(body)}"
+
+
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")
