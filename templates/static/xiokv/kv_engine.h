@@ -467,14 +467,14 @@ XIOKV_DEVICE void xiokv_run_with(xiokv_engine &engine) {
 /// outlives the launch: nothing is in flight between launches.
 template <class Command>
 XIOKV_DEVICE void xiokv_run_batch(const xiokv_batch &batch, uint32_t number) {
-  XIOKV_SHARED xiokv_shared shared;
+  XIOKV_SHARED_VARIABLE(xiokv_shared, shared);
   xiokv_engine engine;
   engine.queue = reinterpret_cast<xiokv_queue *>(batch.queues) + number;
   engine.batch = &batch;
   engine.shared = &shared;
   engine.slots = xiokv_slots_in_queue(*engine.queue);
 #if XIOKV_SHARED_WINDOW != 0
-  XIOKV_SHARED xiokv_shared_tables tables;
+  XIOKV_SHARED_VARIABLE(xiokv_shared_tables, tables);
   if (engine.queue->window <= XIOKV_SHARED_WINDOW) {
     const xiokv_slots stored = engine.slots;
     engine.slots = xiokv_slots_in_shared(tables, stored);

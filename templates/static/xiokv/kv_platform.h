@@ -2,24 +2,25 @@
 /// @file
 /// @brief What the batch engine needs of a machine, under one set of names.
 ///
-/// A platform header defines:
-/// - XIOKV_DEVICE, XIOKV_SHARED, XIOKV_CONSTANT: function and storage
-///   qualifiers;
-/// - XIOKV_DEFINE_KERNEL(command): the entry that runs xiokv_op_<command>;
-/// - XIOKV_LANES: lanes of a workgroup; XIOKV_WAVES: an upper bound of its
-/// waves;
-/// - XIOKV_SHARED_WINDOW: largest window whose tables fit shared memory, or 0;
-/// - lane, wave and vote: xiokv_lane, xiokv_wave, xiokv_wave_lane,
-///   xiokv_wave_width, xiokv_ballot, xiokv_first_lane;
-/// - xiokv_barrier: all lanes, with release and acquire at workgroup scope;
+/// A platform header defines, all lanes of a workgroup calling together where
+/// it says so:
+/// - XIOKV_DEVICE: what stands before a function; XIOKV_CONSTANT: before a
+///   variable that the runtime reads from the module.
+/// - XIOKV_SHARED_VARIABLE(type, name): a variable of the workgroup.
+/// - XIOKV_DEFINE_KERNEL(command): the entry that runs xiokv_op_<command>.
+/// - XIOKV_LANES: lanes of a workgroup. XIOKV_WAVES: not below its waves.
+/// - XIOKV_SHARED_WINDOW: largest window with tables in shared memory, or 0.
+/// - xiokv_lane, xiokv_wave, xiokv_wave_lane, xiokv_wave_width: who I am.
+/// - xiokv_ballot, xiokv_first_lane: a vote and a broadcast; all of the wave.
+/// - xiokv_barrier: release and acquire at workgroup scope; all lanes.
 /// - xiokv_release_system, xiokv_acquire_system: fences that reach the
-///   controller; xiokv_release_device, xiokv_acquire_device: other workgroups;
-/// - memory the controller shares: xiokv_load16, xiokv_store16, xiokv_store32;
-/// - atomics: xiokv_shared_add, xiokv_shared_swap_if, xiokv_device_add32,
-///   xiokv_device_add64;
-/// - xiokv_clock: a counter of constant rate, in ticks; xiokv_pause: a hint in
-/// a
-///   loop that waits.
+///   controller, for the calling wave.
+/// - xiokv_load16, xiokv_store16, xiokv_store32, xiokv_store64: memory that the
+///   controller shares; a store is ordered by xiokv_release_system alone.
+/// - xiokv_shared_add, xiokv_shared_swap_if: atomics of the workgroup.
+///   xiokv_device_add32, xiokv_device_add64: atomics of the device.
+/// - xiokv_clock: a counter of constant rate. xiokv_pause: a hint while
+/// waiting.
 ///
 /// No primitive traps, prints or calls a device library. Tests name another
 /// platform in XIOKV_PLATFORM_HEADER.

@@ -45,10 +45,10 @@ XIOKV_DEVICE uint64_t xiokv_prp_list(const xiokv_queue &queue,
     const bool last = page + 1u == lists;
     const uint32_t count = last ? pages - page * data : data;
     for (uint32_t i = 0; i < count; ++i, offset += XIOKV_PAGE_BYTES)
-      list[i] = xiokv_iova(batch, offset);
+      xiokv_store64(list + i, xiokv_iova(batch, offset));
     next += XIOKV_PAGE_BYTES;
     if (!last)
-      list[data] = next;
+      xiokv_store64(list + data, next);
   }
   return queue.prp_iova + start;
 }

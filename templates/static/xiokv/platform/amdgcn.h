@@ -15,7 +15,7 @@
 #define XIOKV_KERNEL                                                           \
   extern "C" __attribute__((global))                                           \
   __attribute__((amdgpu_flat_work_group_size(256, 256))) void
-#define XIOKV_SHARED __attribute__((shared))
+#define XIOKV_SHARED_VARIABLE(type, name) __attribute__((shared)) type name
 #define XIOKV_SHARED_WINDOW 1024u
 
 XIOKV_DEVICE uint32_t xiokv_lane() { return __builtin_amdgcn_workitem_id_x(); }
@@ -51,12 +51,6 @@ XIOKV_DEVICE void xiokv_release_system() {
 XIOKV_DEVICE void xiokv_acquire_system() {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "");
 }
-XIOKV_DEVICE void xiokv_release_device() {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
-}
-XIOKV_DEVICE void xiokv_acquire_device() {
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
-}
 
 /// @brief Four dwords as the code generator's own vector.
 typedef uint32_t xiokv_vector __attribute__((ext_vector_type(4)));
@@ -70,6 +64,10 @@ XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {
   const xiokv_vector v = {words.word[0], words.word[1], words.word[2],
                           words.word[3]};
   *static_cast<xiokv_vector *>(address) = v;
+}
+
+XIOKV_DEVICE void xiokv_store64(void *address, uint64_t value) {
+  *static_cast<uint64_t *>(address) = value;
 }
 
 XIOKV_DEVICE void xiokv_store32(void *address, uint32_t value) {

@@ -11,7 +11,7 @@
 #define XIOKV_LANES 256u
 #define XIOKV_WAVES 8u
 #define XIOKV_KERNEL extern "C" __global__ __launch_bounds__(256) void
-#define XIOKV_SHARED __shared__
+#define XIOKV_SHARED_VARIABLE(type, name) __shared__ type name
 #define XIOKV_SHARED_WINDOW 1024u
 
 XIOKV_DEVICE uint32_t xiokv_lane() { return threadIdx.x; }
@@ -32,12 +32,6 @@ XIOKV_DEVICE void xiokv_release_system() {
 XIOKV_DEVICE void xiokv_acquire_system() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
-XIOKV_DEVICE void xiokv_release_device() {
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
-}
-XIOKV_DEVICE void xiokv_acquire_device() {
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
-}
 
 XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   xiokv_words w;
@@ -52,6 +46,10 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {
   *static_cast<uint4 *>(address) =
       make_uint4(words.word[0], words.word[1], words.word[2], words.word[3]);
+}
+
+XIOKV_DEVICE void xiokv_store64(void *address, uint64_t value) {
+  *static_cast<uint64_t *>(address) = value;
 }
 
 XIOKV_DEVICE void xiokv_store32(void *address, uint32_t value) {

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define XIOKV_DEVICE static inline
-#define XIOKV_SHARED
+#define XIOKV_SHARED_VARIABLE(type, name) type name
 #define XIOKV_CONSTANT
 #define XIOKV_LANES 1u
 #define XIOKV_WAVES 1u
@@ -27,8 +27,6 @@ XIOKV_DEVICE void xiokv_barrier() {}
 
 XIOKV_DEVICE void xiokv_release_system() {}
 XIOKV_DEVICE void xiokv_acquire_system() {}
-XIOKV_DEVICE void xiokv_release_device() {}
-XIOKV_DEVICE void xiokv_acquire_device() {}
 
 XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   const uint64_t *half = static_cast<const uint64_t *>(address);
@@ -42,6 +40,10 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
 
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {
   memcpy(address, &words, sizeof words);
+}
+
+XIOKV_DEVICE void xiokv_store64(void *address, uint64_t value) {
+  *static_cast<uint64_t *>(address) = value;
 }
 
 XIOKV_DEVICE void xiokv_store32(void *address, uint32_t value) {
