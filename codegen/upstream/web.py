@@ -24,7 +24,8 @@ from xiokv.codegen.upstream.source import NotFoundError
 from xiokv.codegen.upstream.urls import check_url
 from xiokv.codegen.version import VERSION
 
-_HEADERS = {"User-Agent": f"xiokv-gen/{VERSION}", "Accept-Encoding": "identity"}
+# Some hosts, GitHub among them, answer info/refs to names that start with "git/" only.
+_HEADERS = {"User-Agent": f"git/xiokv-gen/{VERSION}", "Accept-Encoding": "identity"}
 _CHUNK = 1 << 16
 
 

@@ -142,9 +142,9 @@ def test_credentials_of_netrc_are_not_sent(
     assert [headers["Authorization"] for _, headers in server.asked] == [None, None]
 
 
-def test_requests_name_the_tool(server: Any) -> None:
+def test_requests_name_the_tool_as_a_git_client(server: Any) -> None:
     get(server.answer("/h", b"int x;"), LIMITS)
-    assert server.asked[0][1]["User-Agent"].startswith("xiokv-gen/")
+    assert server.asked[0][1]["User-Agent"].startswith("git/xiokv-gen/")
 
 
 def test_a_proxy_is_used(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,125 @@
+"""One fetch: from a ref to the spec file and the lock that would replace the present ones.
+
+In: a project's `Config`, a ref and a place to read from. Out: an `Update`, in memory;
+`apply` writes it. Nothing is written before everything has been fetched, parsed and
+compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from xiokv.codegen import diff, ir
+from xiokv.codegen.config import BUNDLED, Config
+from xiokv.codegen.errors import UsageError, XiokvError
+from xiokv.codegen.facts import Facts
+from xiokv.codegen.files import replace_files
+from xiokv.codegen.lock import Lock, LockedFile, dump_lock, read_lock
+from xiokv.codegen.parse import parse_headers
+from xiokv.codegen.parse.probe import prove_layout
+from xiokv.codegen.upstream.snapshot import open_source, take, verify
+from xiokv.codegen.version import VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What a fetch found.
+
+    Attributes:
+        previous: the lock before; None on a first fetch.
+        lock: the lock to write.
+        ir_text: the spec file to write.
+        changes: from the present spec file to this one; None where there is none yet.
+        layout: one line that says what proved the layout.
+    """
+
+    previous: Lock | None
+    lock: Lock
+    ir_text: str
+    changes: diff.Changes | None
+    layout: str
+
+    @property
+    def breaking(self) -> bool:
+        """Tell whether it takes away or changes what users rely on."""
+        return self.changes is not None and self.changes.breaking
+
+
+def prepare(config: Config, ref: str, place: Path | None) -> Update:
+    """Fetch, parse and compare; `place` is a folder to read in place of the network."""
+    previous = read_lock(config.lock_path)
+    found = _bundled(place) if ref == BUNDLED else _upstream(config, ref, place, previous)
+    banner = found.banner
+    lock = Lock(
+        generator=VERSION,
+        repository=banner.repository,
+        ref=BUNDLED if ref == BUNDLED else banner.ref,
+        commit=banner.commit,
+        files=found.files,
+        ir_sha256=ir.digest(found.ir_text),
+        owned=previous.owned if previous else (),
+    )
+    return Update(
+        previous, lock, found.ir_text, _compare(config.ir_path, found.facts), found.layout
+    )
+
+
+def apply(config: Config, update: Update) -> tuple[Path, ...]:
+    """Write the spec file, then the lock; return those whose content changed."""
+    return replace_files({config.ir_path: update.ir_text, config.lock_path: dump_lock(update.lock)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    facts: Facts
+    ir_text: str
+    banner: ir.Banner
+    files: tuple[LockedFile, ...]
+    layout: str
+
+
+def _upstream(config: Config, ref: str, place: Path | None, previous: Lock | None) -> _Found:
+    snapshot = take(open_source(config.upstream, place), config.upstream, ref)
+    if previous:
+        verify(snapshot, previous)
+    facts = parse_headers(snapshot.texts)
+    banner = ir.Banner(
+        repository=snapshot.repository,
+        ref=snapshot.ref,
+        commit=snapshot.commit,
+        license=" AND ".join(sorted({entry.spdx for entry in snapshot.files})),
+    )
+    layout = prove_layout(facts, snapshot.texts)
+    return _Found(facts, ir.dump(facts, source=banner), banner, snapshot.files, layout)
+
+
+def _bundled(place: Path | None) -> _Found:
+    if place is not None:
+        raise UsageError(
+            f"--from {place} has no use with ref {BUNDLED!r}, the spec shipped in the package;"
+            " name the upstream ref by --ref or in xiokv.toml"
+        )
+    shipped = resources.files("xiokv.generated") / "spec" / "nvme_kv.json"
+    try:
+        text = shipped.read_text(encoding="utf-8")
+    except OSError as error:
+        raise XiokvError(f"{shipped} cannot be read: {error.strerror}; reinstall xiokv") from error
+    return _Found(
+        facts=ir.load(text, "the bundled spec"),
+        ir_text=text,
+        banner=ir.load_banner(text, "the bundled spec"),
+        files=(),
+        layout="layout: proved when the bundled spec was made",
+    )
+
+
+def _compare(present: Path, facts: Facts) -> diff.Changes | None:
+    try:
+        text = present.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise XiokvError(f"{present} cannot be read: {error}; delete it to fetch afresh") from error
+    return diff.compare(ir.load(text, str(present)), facts)
