@@ -57,7 +57,9 @@ def _kernel(command: Command) -> KernelView:
         *(["request.options"] if command.options else []),
         "&request.reserved",
     ]
-    return KernelView(command.name, command.name.capitalize(), command.symbol, ", ".join(arguments))
+    return KernelView(
+        command.name, command.name.capitalize(), command.symbol, ",\n        ".join(arguments)
+    )
 
 
 def _module(spec: Spec) -> str:
