@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from xiokv.codegen.config import Config, check_ref, load_config
+from xiokv.codegen.diff import Changes
 from xiokv.codegen.errors import BreakingChangeError, UsageError
 from xiokv.codegen.lock import Lock
 from xiokv.codegen.upstream.update import Update, apply, prepare
@@ -85,8 +86,7 @@ def _as_json(update: Update, written: list[str]) -> str:
         "commit": lock.commit,
         "previous_commit": previous.commit if previous else None,
         "layout": update.layout,
-        "changes": update.changes.lines() if update.changes else [],
-        "breaking": update.breaking,
+        **(update.changes or Changes(())).as_json(),
         "written": written,
     }
     return json.dumps(values, indent=2)

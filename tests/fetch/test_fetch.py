@@ -195,6 +195,10 @@ def test_json_tells_the_same(fetch: Fetch, upstream: Any) -> None:
     values = json.loads(fetch("--from", upstream.path, "--json").out)
     assert (values["previous_commit"], values["breaking"]) == (commit, False)
     assert values["written"] == []
+    upstream.commit(_changed(b"OPC_KV_EXIST = 0x14", b"OPC_KV_EXIST = 0x15"))
+    values = json.loads(fetch("--from", upstream.path, "--json", "--ref", "main").out)
+    assert (values["breaking"], values["written"]) == (True, [])
+    assert "SPDK_NVME_OPC_KV_EXIST" in json.dumps(values["changes"])
 
 
 @pytest.mark.parametrize(
@@ -309,7 +313,6 @@ def test_no_compiler_is_said_and_changes_no_byte(
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").symlink_to(git)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.delenv("CC", raising=False)
     ran = fetch("--from", upstream.path)
     assert ran.code == 0
     assert "compiler" in ran.out
