@@ -14,6 +14,7 @@ COMMANDS = {
     "fetch": "Fetch the upstream headers at a pin, parse them and update the spec file.",
     "build": "Render the spec into headers, encoders, kernels and the Python twin; compile.",
     "check": "Tell whether the generated files are what the inputs render to.",
+    "show": "Show a command, record, enum, constant or reserved place of the spec.",
 }
 
 
