@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xiokv.codegen.bits import Bits
-from xiokv.codegen.errors import Problems, UsageError
+from xiokv.codegen.errors import Problems, UsageError, XiokvError
 from xiokv.codegen.facts import Facts
 from xiokv.codegen.semantics.commands import ENTRY_PARTS, CommandRules, CommandSet
 from xiokv.codegen.spec.members import locate
@@ -81,6 +81,8 @@ def _split(
     name: str, kind: FieldKind, bits: Bits, value: int | None, source: str
 ) -> Iterator[SqeField]:
     """Yield one field for each dword that the range touches."""
+    if bits.lsb % _DWORD and bits.lsb // _DWORD != bits.msb // _DWORD:
+        raise XiokvError(f"{source}: bits {bits} of the entry span dwords and start within one")
     for part, dword in enumerate(range(bits.lsb // _DWORD, bits.msb // _DWORD + 1)):
         first = max(bits.lsb - dword * _DWORD, 0)
         last = min(bits.msb - dword * _DWORD, _DWORD - 1)

@@ -1,0 +1,57 @@
+"""A spec is refused unless every bit of every command has exactly one owner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from xiokv.codegen.bits import Bits
+from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.spec.model import Command, Spec, SqeField
+from xiokv.codegen.spec.validate import validate
+
+
+def _with_fields(spec: Spec, fields: tuple[SqeField, ...]) -> Spec:
+    first: Command = replace(spec.commands[0], fields=fields)
+    return replace(spec, commands=(first, *spec.commands[1:]))
+
+
+def test_the_merged_spec_holds(spec: Spec) -> None:
+    for command in spec.commands:
+        bits = sorted(b for f in command.fields for b in range(f.offset, f.offset + f.bits.width))
+        assert bits == list(range(512)), command.name
+
+
+def test_a_bit_without_owner_is_refused(spec: Spec) -> None:
+    fields = spec.commands[0].fields
+    with pytest.raises(XiokvError, match="store: 32 bits of the entry belong to no field"):
+        validate(_with_fields(spec, tuple(f for f in fields if f.name != "nsid")))
+
+
+def test_a_bit_with_two_owners_is_refused_and_both_named(spec: Spec) -> None:
+    fields = tuple(
+        replace(f, bits=Bits(8, 0)) if f.name == "key_length" else f
+        for f in spec.commands[0].fields
+    )
+    with pytest.raises(XiokvError, match=r"store: bit 360 .* to key_length and to options"):
+        validate(_with_fields(spec, fields))
+
+
+def test_two_parts_of_one_value_in_the_same_place_are_refused(spec: Spec) -> None:
+    fields = tuple(replace(f, dword=2) if f.name == "key" else f for f in spec.commands[0].fields)
+    with pytest.raises(XiokvError, match="belongs to key and to key"):
+        validate(_with_fields(spec, fields))
+
+
+def test_a_key_longer_than_its_field_is_refused(spec: Spec) -> None:
+    long = replace(spec.commands[0], key_max=17)
+    with pytest.raises(XiokvError, match="key length 1 to 17 does not fit the 16 bytes"):
+        validate(replace(spec, commands=(long, *spec.commands[1:])))
+
+
+def test_all_faults_are_reported_together(spec: Spec) -> None:
+    commands = tuple(replace(c, key_max=99) for c in spec.commands)
+    with pytest.raises(XiokvError) as caught:
+        validate(replace(spec, commands=commands))
+    assert str(caught.value).count("does not fit") == len(commands)
