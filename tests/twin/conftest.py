@@ -21,6 +21,7 @@ from xiokv.codegen.spec.model import Profile, Provenance, SemanticField, Spec
 IR = Path(__file__).resolve().parents[2] / "generated" / "spec" / "nvme_kv.json"
 
 Import = Callable[..., ModuleType]
+MakeSpec = Callable[..., Spec]
 
 
 @pytest.fixture(scope="session")
@@ -29,25 +30,30 @@ def facts() -> Facts:
     return ir.load(IR.read_text(encoding="utf-8"), IR.name)
 
 
-def make_spec(facts: Facts, *fields: SemanticField) -> Spec:
-    """Return the spec with a profile of these fields."""
-    return merge(
-        facts=facts,
-        rules=load_commands(),
-        profile=Profile("test", fields),
-        docs=load_docs(),
-        provenance=Provenance("https://example.org/spdk", "v1", "0" * 40, "BSD-3-Clause"),
-        facts_sha256="f" * 64,
-    )
+@pytest.fixture(scope="session")
+def make_spec(facts: Facts) -> MakeSpec:
+    """Return a function that makes the spec with a profile of the fields given."""
+
+    def make(*fields: SemanticField) -> Spec:
+        return merge(
+            facts=facts,
+            rules=load_commands(),
+            profile=Profile("test", fields),
+            docs=load_docs(),
+            provenance=Provenance("https://example.org/spdk", "v1", "0" * 40, "BSD-3-Clause"),
+            facts_sha256="f" * 64,
+        )
+
+    return make
 
 
 @pytest.fixture(scope="session")
-def import_twin(facts: Facts, tmp_path_factory: pytest.TempPathFactory) -> Import:
+def import_twin(make_spec: MakeSpec, tmp_path_factory: pytest.TempPathFactory) -> Import:
     """Return a function that imports the twin of a profile with the fields given."""
 
     def load(*fields: SemanticField) -> ModuleType:
         path = tmp_path_factory.mktemp("twin") / "their_kv.py"
-        path.write_text(render_twin(make_spec(facts, *fields)), encoding="utf-8")
+        path.write_text(render_twin(make_spec(*fields)), encoding="utf-8")
         name = f"their_kv_{path.parent.name}"
         found = importlib.util.spec_from_file_location(name, path)
         assert found
