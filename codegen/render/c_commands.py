@@ -33,7 +33,7 @@ _PARAMETERS = {
         "What the namespace accepts; null: what the command set does.",
     ),
     "nsid": ("uint32_t ", "Namespace."),
-    "packed": ("const struct xiokv_key *", "Packed key; what lies past its length is ignored."),
+    "packed": ("const struct xiokv_key *", "Packed key."),
     "key": ("const void *", "The key; any bytes, NUL included."),
     "key_length": ("size_t ", "Bytes of the key."),
     "value_size": ("uint64_t ", "Size of the value or buffer in bytes."),
@@ -43,7 +43,7 @@ _PARAMETERS = {
         "Raw bits for the places that the command leaves reserved.",
     ),
 }
-_LOCALS = ("error",)
+_LOCALS = ("error", "trimmed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,8 @@ def _raw(command: Command, name: str, tail: tuple[str, ...]) -> Function:
     parameters = [p.replace("uint64_t", "uint32_t") for p in _parameters(names)]
     comment = doc(
         f"{command.brief} The raw form: it checks nothing.",
-        "The input must be what xiokv_check_request accepts. CID and data pointer are 0.",
+        "The request must be one that xiokv_check_request accepts, and the key be zero past its"
+        " length, as xiokv_key_set and xiokv_key_trim leave it. CID and data pointer are 0.",
         *_says(names),
         "@return The entry.",
     )
@@ -184,7 +185,7 @@ def _terms(field: SqeField, command: Command) -> Iterator[str]:
         if field.value:
             yield _bits("put", f"{field.value:#x}u", field.bits)
     elif field.kind is FieldKind.KEY:
-        yield f"xiokv_key_word(packed, {field.part})"
+        yield f"packed->words[{field.part}]"
     elif field.kind is FieldKind.KEY_LENGTH:
         yield _bits("put", "packed->length", field.bits)
     elif field.kind in (FieldKind.NSID, FieldKind.VALUE_SIZE, FieldKind.OPTIONS):
@@ -218,7 +219,7 @@ def _check(command: Command) -> str:
 
 def _call_raw(name: str, tail: tuple[str, ...]) -> str:
     narrowed = [f"(uint32_t){n}" if n == "value_size" else n for n in tail]
-    return pack(f"  *out = {name}(", ("nsid", "packed", *narrowed, "&reserved"), ");")
+    return pack(f"  *out = {name}(", ("nsid", "&trimmed", *narrowed, "&reserved"), ");")
 
 
 def _call_packed(name: str, tail: tuple[str, ...], semantic: tuple[SemanticView, ...]) -> str:

@@ -14,8 +14,6 @@ from xiokv.codegen.config import Output
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.render.c import render_headers
 from xiokv.codegen.render.engine import engine_outputs
-from xiokv.codegen.render.c import render_headers
-from xiokv.codegen.render.engine import engine_outputs
 from xiokv.codegen.render.python import twin
 from xiokv.codegen.spec.model import Spec
 

@@ -100,7 +100,7 @@ class Shim:
         self, command: str, *, nsid: int, key: bytes, value_size: int, options: int
     ) -> tuple[str, bytes]:
         """Return (error, entry) of the encoder of a packed key, stale past its length."""
-        entry, key_ref = Entry(), ctypes.byref(_packed(key))
+        entry, key_ref = Entry(), ctypes.byref(_packed(key, 0xA5))
         error = self.library.shim_encode_packed(
             OPCODES[command], entry.address, None, nsid, key_ref, U64(value_size), options
         )
@@ -117,7 +117,7 @@ class Shim:
         reserved: tuple[int, int, int] = (0, 0, 0),
     ) -> bytes:
         """Return the entry of the encoder that checks nothing."""
-        entry, key_ref = Entry(), ctypes.byref(_packed(key))
+        entry, key_ref = Entry(), ctypes.byref(_packed(key, 0))
         places = ctypes.byref(Reserved(*reserved))
         self.library.shim_encode_raw(
             OPCODES[command], entry.address, nsid, key_ref, value_size, options, places
@@ -125,8 +125,8 @@ class Shim:
         return bytes(entry)
 
 
-def _packed(key: bytes) -> Key:
-    return Key((ctypes.c_uint8 * 16)(*key.ljust(16, b"\xa5")), len(key))
+def _packed(key: bytes, stale: int) -> Key:
+    return Key((ctypes.c_uint8 * 16)(*key.ljust(16, bytes([stale]))), len(key))
 
 
 @dataclass(frozen=True)

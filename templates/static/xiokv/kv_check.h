@@ -17,27 +17,35 @@
 /// @return XIOKV_E_OK or XIOKV_E_KEY_LENGTH.
 XIOKV_HD static inline int xiokv_key_set(struct xiokv_key *key,
                                          const void *bytes, size_t length) {
-  const uint8_t *source = (const uint8_t *)bytes;
   unsigned i;
 
   if (length > XIOKV_KEY_BYTES)
     return XIOKV_E_KEY_LENGTH;
-  for (i = 0; i < XIOKV_KEY_BYTES; i++)
-    key->bytes[i] = i < length ? source[i] : (uint8_t)0;
+  for (i = 0; i < XIOKV_KEY_BYTES / 4u; i++)
+    key->words[i] = 0u;
+  if (length)
+    __builtin_memcpy(key->bytes, bytes, length);
   key->length = (uint32_t)length;
   return XIOKV_E_OK;
 }
 
-/// @brief One dword of a key, with the bytes past the key's length zeroed.
-/// @param key The packed key.
-/// @param index Dword of the key, 0..3.
-/// @return The dword.
-XIOKV_HD static inline uint32_t xiokv_key_word(const struct xiokv_key *key,
-                                               unsigned index) {
-  const uint32_t before = 4u * index;
-  const uint32_t left = key->length > before ? key->length - before : 0u;
+/// @brief A key with all bytes past its length zeroed.
+/// @param key The packed key, whatever lies past its length.
+/// @return The key.
+XIOKV_HD static inline struct xiokv_key
+xiokv_key_trim(const struct xiokv_key *key) {
+  struct xiokv_key trimmed = *key;
+  unsigned i;
 
-  return xiokv_bits_low_bytes(key->words[index], left);
+  if (key->length >= XIOKV_KEY_BYTES)
+    return trimmed;
+  for (i = 0; i < XIOKV_KEY_BYTES / 4u; i++) {
+    const uint32_t before = 4u * i;
+    const uint32_t left = key->length > before ? key->length - before : 0u;
+
+    trimmed.words[i] = xiokv_bits_low_bytes(trimmed.words[i], left);
+  }
+  return trimmed;
 }
 
 /// @brief Limits of a namespace, from its Identify data.
