@@ -37,7 +37,7 @@ _PARAMETERS = {
     "key": ("const void *", "The key; any bytes, NUL included."),
     "key_length": ("size_t ", "Bytes of the key."),
     "value_size": ("uint64_t ", "Size of the value or buffer in bytes."),
-    "options": ("uint32_t ", "Request options, 0 for none."),
+    "options": ("uint32_t ", "Request options, 0 or any of {options}."),
     "reserved": (
         "const struct xiokv_reserved *",
         "Raw bits for the places that the command leaves reserved.",
@@ -132,8 +132,9 @@ def _parameters(names: tuple[str, ...]) -> list[str]:
     return [f"{_PARAMETERS[name][0]}{name}" for name in names]
 
 
-def _says(names: tuple[str, ...]) -> list[str]:
-    return [f"@param {name} {_PARAMETERS[name][1]}" for name in names]
+def _says(names: tuple[str, ...], command: Command) -> list[str]:
+    symbols = ", ".join(option.symbol for option in command.options)
+    return [f"@param {name} {_PARAMETERS[name][1].format(options=symbols)}" for name in names]
 
 
 def _raw(command: Command, name: str, tail: tuple[str, ...]) -> Function:
@@ -143,7 +144,7 @@ def _raw(command: Command, name: str, tail: tuple[str, ...]) -> Function:
         f"{command.brief} The raw form: it checks nothing.",
         "The request must be one that xiokv_check_request accepts, and the key be zero past its"
         " length, as xiokv_key_set and xiokv_key_trim leave it. CID and data pointer are 0.",
-        *_says(names),
+        *_says(names, command),
         "@return The entry.",
     )
     return Function(comment, signature("struct xiokv_sqe", name, parameters))
@@ -157,7 +158,7 @@ def _checked(
     comment = doc(
         command.brief,
         "CID and data pointer are 0: xiokv_sqe_set_cid and xiokv_sqe_set_prp fill them in.",
-        *_says(names),
+        *_says(names, command),
         *(f"@param {_free_name(f.name)} {f.meaning} Unit: {f.unit}." for f in declared),
         "@return XIOKV_E_OK, or why the request was refused.",
     )

@@ -11,7 +11,7 @@ from xiokv.codegen.bits import Bits
 from xiokv.codegen.facts import Facts
 from xiokv.codegen.render.c_text import assign
 from xiokv.codegen.spec.members import locate
-from xiokv.codegen.spec.model import FieldKind, Spec
+from xiokv.codegen.spec.model import FieldKind, PublicEnum, PublicEnumerator, Spec
 
 # Member of struct xiokv_completion -> (its type, the member of the entry it is read from).
 _COMPLETION = {
@@ -57,14 +57,22 @@ def prp_dwords(spec: Spec) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class StatusName:
-    """A status code and its name as a C string shows it."""
+class StatusNames:
+    """The function that names the codes of one status code type, and these codes."""
 
-    symbol: str
-    text: str
+    function: str
+    type: int
+    codes: tuple[PublicEnumerator, ...]
 
 
-def status_names(spec: Spec) -> tuple[StatusName, ...]:
-    """Return the generic status codes, the Key-Value ones among them."""
-    codes = spec.enum("Status").enumerators
-    return tuple(StatusName(c.name, c.short.replace("_", " ").lower()) for c in codes)
+def status_names(spec: Spec) -> tuple[StatusNames, ...]:
+    """Return the functions that name status codes, the Key-Value codes among them."""
+    return (
+        StatusNames("xiokv_generic_status_name", 0, _distinct(spec.enum("Status"))),
+        StatusNames("xiokv_command_status_name", 1, _distinct(spec.enum("CommandStatus"))),
+    )
+
+
+def _distinct(enum: PublicEnum) -> tuple[PublicEnumerator, ...]:
+    """Return one enumerator a value, the first: a switch takes no value twice."""
+    return tuple({code.value: code for code in reversed(enum.enumerators)}.values())[::-1]

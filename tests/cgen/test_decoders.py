@@ -92,11 +92,12 @@ def test_a_status_is_classified(
 @pytest.mark.parametrize(
     ("sct", "sc", "name"),
     [
-        (0, 0x00, b"success"),
-        (0, 0x87, b"key does not exist"),
-        (1, 0x87, b"key does not exist"),
-        (1, 0x89, b"key exists"),
-        (1, 0x02, b"unknown"),
+        (0, 0x00, b"SUCCESS"),
+        (0, 0x87, b"KEY_DOES_NOT_EXIST"),
+        (1, 0x87, b"KEY_DOES_NOT_EXIST"),
+        (1, 0x89, b"KEY_EXISTS"),
+        (0, 0x02, b"INVALID_FIELD"),
+        (1, 0x02, b"INVALID_QUEUE_SIZE"),
         (7, 0x87, b"unknown"),
         (0, 0xFF, b"unknown"),
     ],

@@ -10,6 +10,12 @@
 #include "xiokv/kv_types.h"
 #include "xiokv/nvme_kv.h"
 
+XIOKV_STATIC_ASSERT(XIOKV_KEY_MAX_LEN == XIOKV_KEY_BYTES,
+                    "a packed key holds the longest key, and no more");
+XIOKV_STATIC_ASSERT(sizeof(struct xiokv_sqe) == sizeof(struct xiokv_cmd) &&
+                        sizeof(struct xiokv_cqe) == sizeof(struct xiokv_cpl),
+                    "both views of a queue entry have the same size");
+
 /// @brief Pack a key; all bytes past its length become zero.
 /// @param key Where the packed key goes; untouched when refused.
 /// @param bytes The key; any bytes, NUL included. May be null at length 0.

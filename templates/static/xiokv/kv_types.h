@@ -27,7 +27,8 @@ XIOKV_STATIC_ASSERT(sizeof(struct xiokv_cqe) == 16, "a CQE has 16 bytes");
 
 /// @brief Packed key: five words, the flat byte image and then the length.
 ///
-/// Encoders zero what lies past the length, whatever these bytes hold.
+/// Encoders that check a request ignore what lies past the length; the raw ones
+/// need zeros there, as xiokv_key_set and xiokv_key_trim leave it.
 struct xiokv_key {
   union {
     uint8_t bytes[XIOKV_KEY_BYTES];      ///< Key, first byte first.
