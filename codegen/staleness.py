@@ -18,7 +18,8 @@ from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.spec.load import load_spec, lock_fault, lock_of, shown_path
 
 _DIFF_LINES = 40
-_BUILD = "run xiokv-gen build"
+_BUILD = "xiokv-gen build"
+_FETCH = "xiokv-gen fetch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,8 @@ class Finding:
     Attributes:
         path: the file, from the project's folder.
         kind: what is wrong with it.
-        message: what was seen and which command mends it.
+        message: what was seen.
+        fix: the command that mends it.
         line: first line that differs; 0 where there is none.
         diff: unified diff from the file to what it should be, of bounded length.
     """
@@ -36,6 +38,7 @@ class Finding:
     path: str
     kind: Literal["changed", "missing", "extra"]
     message: str
+    fix: str
     line: int = 0
     diff: str = ""
 
@@ -46,12 +49,12 @@ def notes(config: Config, version: str) -> Iterator[str]:
     if lock.generator != version:
         yield (
             f"xiokv.lock was written by xiokv {lock.generator} and {version} is running;"
-            f" install that version, or {_BUILD} to move to this one"
+            f" install that version, or run {_BUILD} to move to this one"
         )
     if lock.ref != config.upstream.ref:
         yield (
             f"xiokv.toml names ref {config.upstream.ref!r} and xiokv.lock was fetched at"
-            f" {lock.ref!r}; run xiokv-gen fetch to move"
+            f" {lock.ref!r}; run {_FETCH} to move"
         )
 
 
@@ -60,10 +63,10 @@ def find(config: Config) -> list[Finding]:
     lock = lock_of(config)
     shown = shown_path(config, config.ir_path)
     if not config.ir_path.is_file():
-        return [Finding(shown, "missing", "the spec file is not there; run xiokv-gen fetch")]
+        return [Finding(shown, "missing", "the spec file is not there", _FETCH)]
     text = config.ir_path.read_text(encoding="utf-8")
     if fault := lock_fault(text, shown, lock):
-        return [Finding(shown, "changed", fault)]
+        return [Finding(shown, "changed", fault, _FETCH)]
     texts = {
         shown_path(config, path): text
         for path, text in render_all(load_spec(config), config.output).items()
@@ -76,21 +79,19 @@ def _compare(root: Path, texts: dict[str, str]) -> Iterator[Finding]:
     for name, text in sorted(texts.items()):
         path = root / name
         if not path.is_file():
-            yield Finding(name, "missing", f"rendered, but not there; {_BUILD}")
+            yield Finding(name, "missing", "rendered, but not there", _BUILD)
             continue
         present = path.read_bytes()
         if present != text.encode():
             seen = present.decode("utf-8", "backslashreplace")
             line, diff = _diff(name, seen, text)
-            yield Finding(name, "changed", f"not what the inputs render to; {_BUILD}", line, diff)
+            yield Finding(name, "changed", "not what the inputs render to", _BUILD, line, diff)
 
 
 def _extra(root: Path, texts: dict[str, str], lock: Lock) -> Iterator[Finding]:
     for name in sorted(set(lock.owned) - texts.keys()):
         if (root / name).is_file():
-            yield Finding(
-                name, "extra", f"written by an earlier build, no longer rendered; {_BUILD}"
-            )
+            yield Finding(name, "extra", "written by an earlier build, no longer rendered", _BUILD)
 
 
 def _unlisted(root: Path, texts: dict[str, str], lock: Lock) -> Iterator[Finding]:
@@ -98,8 +99,8 @@ def _unlisted(root: Path, texts: dict[str, str], lock: Lock) -> Iterator[Finding
     differing = set(lock.owned) ^ texts.keys()
     odd = [n for n in sorted(differing) if (root / n).is_file() == (n in texts)]
     if odd:
-        message = f"its list of generated files is wrong about {', '.join(odd)}; {_BUILD}"
-        yield Finding("xiokv.lock", "changed", message)
+        message = f"its list of generated files is wrong about {', '.join(odd)}"
+        yield Finding("xiokv.lock", "changed", message, _BUILD)
 
 
 def _diff(name: str, present: str, rendered: str) -> tuple[int, str]:

@@ -45,14 +45,14 @@ def command(project: str | None, upstream: bool, style: str, as_json: bool) -> N
         click.echo(text)
     if findings:
         files = "1 file is" if len(findings) == 1 else f"{len(findings)} files are"
-        raise StaleError(f"{files} stale; {findings[0].message.rpartition('; ')[2]}")
+        raise StaleError(f"{files} stale; run {findings[0].fix}")
 
 
 def format_text(findings: Sequence[Finding]) -> str:
     """Return a line a finding, and its diff."""
     lines = []
     for finding in findings:
-        lines.append(f"{_MARKS[finding.kind]} {finding.path}: {finding.kind}: {finding.message}")
+        lines.append(f"{_MARKS[finding.kind]} {finding.path}: {_sentence(finding)}")
         lines += finding.diff.splitlines()
     return "\n".join(lines or ["every generated file is what its inputs render to"])
 
@@ -75,11 +75,15 @@ _FORMATS: dict[str, Callable[[Sequence[Finding]], str]] = {
 }
 
 
+def _sentence(finding: Finding) -> str:
+    return f"{finding.kind}: {finding.message}; run {finding.fix}"
+
+
 def _annotation(finding: Finding) -> str:
     place = f"file={_escape_property(finding.path)}"
     if finding.line:
         place += f",line={finding.line}"
-    body = f"{finding.kind}: {finding.message}\n{finding.diff}".rstrip("\n")
+    body = f"{_sentence(finding)}\n{finding.diff}".rstrip("\n")
     return f"::error {place}::{_escape(body)}"
 
 

@@ -53,7 +53,7 @@ def locked_text(config: Config, lock: Lock) -> str:
         raise XiokvError(f"no {shown}; run xiokv-gen fetch")
     text = config.ir_path.read_text(encoding="utf-8")
     if fault := lock_fault(text, shown, lock):
-        raise XiokvError(fault)
+        raise XiokvError(f"{fault}; restore both from version control, or run xiokv-gen fetch")
     return text
 
 
@@ -66,8 +66,7 @@ def lock_fault(text: str, shown: str, lock: Lock) -> str | None:
         if found != expected:
             return (
                 f"{shown} is not the spec file that xiokv.lock states: its {what} is"
-                f" {found!r}, the locked one {expected!r};"
-                " restore both from version control, or run xiokv-gen fetch"
+                f" {found!r}, the locked one {expected!r}"
             )
     return None
 

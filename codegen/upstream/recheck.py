@@ -24,6 +24,6 @@ def find_upstream(config: Config) -> list[Finding]:
     if update.lock.ir_sha256 == lock.ir_sha256:
         return []
     changes = update.changes.lines() if update.changes else []
-    message = f"upstream at commit {lock.commit} defines something else; run xiokv-gen fetch"
+    message = f"upstream at commit {lock.commit} defines something else"
     shown = shown_path(config, config.ir_path)
-    return [Finding(shown, "changed", message, diff="\n".join(changes))]
+    return [Finding(shown, "changed", message, "xiokv-gen fetch", diff="\n".join(changes))]

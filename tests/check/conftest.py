@@ -1,0 +1,68 @@
+"""A project with the bundled spec, and the tool as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from xiokv.codegen import cli
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of the tool did."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Outcome]
+Snapshot = Callable[[], dict[str, tuple[bytes, int]]]
+
+
+@pytest.fixture
+def fetched(project: Path, run: Run) -> Path:
+    """Return a project with the bundled spec in place and nothing built."""
+    outcome = run("fetch")
+    assert outcome.code == 0, outcome.err
+    return project
+
+
+@pytest.fixture
+def built(fetched: Path, run: Run) -> Path:
+    """Return a project whose text is built."""
+    outcome = run("build", "--emit-only")
+    assert outcome.code == 0, outcome.err
+    return fetched
+
+
+@pytest.fixture
+def run(project: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs ``xiokv-gen`` on the project."""
+
+    def call(*arguments: str) -> Outcome:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(["--project", str(project), *arguments])
+        captured = capsys.readouterr()
+        return Outcome(int(stopped.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def snapshot(project: Path) -> Snapshot:
+    """Return a function that gives content and time of change of the project's files."""
+
+    def take() -> dict[str, tuple[bytes, int]]:
+        return {
+            path.relative_to(project).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns)
+            for path in sorted(project.rglob("*"))
+            if path.is_file()
+        }
+
+    return take
