@@ -1,0 +1,85 @@
+// Copied by `xiokv-gen build` from the static templates of xiokv; do not edit.
+// clang-format off
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief What the batch says about one key, gathered for an encoder.
+#pragma once
+
+#include "xiokv/kv_abi.h"
+#include "xiokv/kv_platform.h"
+#include "xiokv/kv_prp.h"
+#include "xiokv/kv_types.h"
+
+/// @brief Everything that goes into one command.
+struct xiokv_request {
+  xiokv_key key;
+  xiokv_prp prp;
+  uint32_t cid;
+  uint32_t nsid;
+  uint32_t size;           ///< Bytes of the value or of the buffer.
+  uint32_t options;        ///< CDW11 bits 15:8.
+  xiokv_reserved reserved; ///< Semantic bits, in place.
+};
+
+/// @brief What a completion says about its key.
+struct xiokv_completed {
+  uint32_t value_size;
+  xiokv_outcome outcome;
+};
+
+/// @brief Bytes of the value, or of its buffer, of key `index`.
+XIOKV_DEVICE uint32_t xiokv_value_size(const xiokv_batch &batch,
+                                       uint32_t index) {
+  return batch.sizes != 0
+             ? reinterpret_cast<const uint32_t *>(batch.sizes)[index]
+             : batch.value_size;
+}
+
+/// @brief Byte of the value buffer where the value of key `index` starts.
+XIOKV_DEVICE uint64_t xiokv_value_offset(const xiokv_batch &batch,
+                                         uint32_t index) {
+  return batch.offsets != 0
+             ? reinterpret_cast<const uint64_t *>(batch.offsets)[index]
+             : batch.stride * index;
+}
+
+/// @brief Bits of one semantic place for key `index`.
+XIOKV_DEVICE uint32_t xiokv_semantic_bits(const xiokv_semantic &place,
+                                          uint32_t index) {
+  uint32_t bits = place.value;
+  if (place.per_key != 0)
+    bits |= reinterpret_cast<const uint32_t *>(place.per_key)[index];
+  return bits & place.mask;
+}
+
+/// @brief Gather the request of key `index`.
+///
+/// The runtime has checked every size. One that the queue cannot carry all the
+/// same goes out with key length 0 and no buffer, which a controller refuses: a
+/// PRP list never leaves its slot's pages.
+XIOKV_DEVICE xiokv_request xiokv_make_request(const xiokv_queue &queue,
+                                              const xiokv_batch &batch,
+                                              uint32_t index, uint32_t cid,
+                                              uint32_t slot) {
+  xiokv_request request;
+  const xiokv_words key =
+      reinterpret_cast<const xiokv_words *>(batch.keys)[index];
+  for (uint32_t i = 0; i < 4; ++i)
+    request.key.words[i] = key.word[i];
+  request.key.length =
+      batch.key_lengths != 0
+          ? reinterpret_cast<const uint8_t *>(batch.key_lengths)[index]
+          : batch.key_length;
+  request.size = xiokv_value_size(batch, index);
+  if (request.size > queue.max_transfer)
+    request.size = request.key.length = 0;
+  request.prp = xiokv_build_prp(queue, batch, slot,
+                                xiokv_value_offset(batch, index), request.size);
+  request.cid = cid;
+  request.nsid = queue.nsid;
+  request.options = batch.options;
+  request.reserved = {xiokv_semantic_bits(batch.semantic[0], index),
+                      xiokv_semantic_bits(batch.semantic[1], index),
+                      xiokv_semantic_bits(batch.semantic[2], index)};
+  return request;
+}

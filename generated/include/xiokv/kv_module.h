@@ -1,0 +1,39 @@
+// Copied by `xiokv-gen build` from the static templates of xiokv; do not edit.
+// clang-format off
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief What joins the engine, the encoders and the module's identity.
+#pragma once
+
+#include "xiokv/kv_abi_hash.h"
+#include "xiokv/kv_batch_request.h"
+#include "xiokv/kv_commands.h"
+
+/// @brief ABI version and layout hash; the runtime reads them before a launch.
+extern "C" {
+XIOKV_CONSTANT uint64_t xiokv_module_abi[2] = {XIOKV_ABI_VERSION,
+                                               xiokv_abi_hash()};
+}
+
+/// @brief Fill in what an encoder leaves to submission.
+XIOKV_DEVICE void xiokv_finish(xiokv_sqe &sqe, const xiokv_request &request) {
+  xiokv_sqe_set_cid(&sqe, static_cast<uint16_t>(request.cid));
+  xiokv_sqe_set_prp(&sqe, request.prp.prp1, request.prp.prp2);
+}
+
+/// @brief Read the completion of a command.
+/// @param status CQE status, bits 15:1.
+/// @param dw0 Completion DW0; a Retrieve's value size.
+/// @param size Bytes of the buffer that the command was given.
+XIOKV_DEVICE xiokv_completed xiokv_read(uint32_t opcode, uint32_t status,
+                                        uint32_t dw0, uint32_t size) {
+  xiokv_completed done = {0,
+                          xiokv_classify_status(xiokv_bits_get(status, 10, 8),
+                                                xiokv_bits_get(status, 7, 0))};
+  if (opcode != XIOKV_OPC_RETRIEVE || done.outcome != XIOKV_OUTCOME_OK)
+    return done;
+  done.value_size = dw0;
+  if (dw0 > size)
+    done.outcome = XIOKV_OUTCOME_TRUNCATED;
+  return done;
+}

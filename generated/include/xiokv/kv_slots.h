@@ -1,0 +1,101 @@
+// Copied by `xiokv-gen build` from the static templates of xiokv; do not edit.
+// clang-format off
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief Command slots of a queue: which CID is free, and which key it stands
+/// for.
+///
+/// A CID is a slot number with a generation in the bits above it, so that a
+/// late completion of an earlier use of the slot is told apart from the present
+/// one. Free CIDs wait in a first-in first-out ring, which keeps a CID out of
+/// use for as long as possible. FFFFh is never used: the slot number with all
+/// bits set is never reached.
+#pragma once
+
+#include "xiokv/kv_abi.h"
+#include "xiokv/kv_platform.h"
+
+/// @brief Value in the live table of a slot that has no command in flight.
+#define XIOKV_SLOT_FREE 0xffffffffu
+
+/// @brief The tables of one queue, in shared memory or in the queue's own.
+struct xiokv_slots {
+  uint16_t *free_ring; ///< `window` CIDs, generation included.
+  uint32_t *live;      ///< The CID in flight a slot, or XIOKV_SLOT_FREE.
+  uint32_t *key;       ///< Index in the batch of the key in flight a slot.
+  uint32_t window;
+  uint32_t slot_bits; ///< Bits of a CID that hold the slot number.
+};
+
+/// @brief Bits that hold slot numbers 0..window-1 and leave one unused.
+XIOKV_DEVICE uint32_t xiokv_slot_bits(uint32_t window) {
+  uint32_t bits = 1;
+  while (bits < 16u && window >> bits != 0)
+    ++bits;
+  return bits;
+}
+
+/// @brief Tables that lie in the queue's own memory, as XIOKV_TABLE_BYTES.
+XIOKV_DEVICE xiokv_slots xiokv_slots_in_queue(const xiokv_queue &queue) {
+  const uint64_t ring = (queue.window * 2u + 15u) & ~UINT64_C(15);
+  xiokv_slots slots;
+  slots.free_ring = reinterpret_cast<uint16_t *>(queue.tables);
+  slots.live = reinterpret_cast<uint32_t *>(queue.tables + ring);
+  slots.key = slots.live + queue.window;
+  slots.window = queue.window;
+  slots.slot_bits = xiokv_slot_bits(queue.window);
+  return slots;
+}
+
+/// @brief `position + step` in a ring of `size`, for step <= size.
+XIOKV_DEVICE uint32_t xiokv_wrap(uint32_t position, uint32_t step,
+                                 uint32_t size) {
+  const uint64_t sum = static_cast<uint64_t>(position) + step;
+  return static_cast<uint32_t>(sum < size ? sum : sum - size);
+}
+
+/// @brief Slot number of a CID; `window` or more where no slot has it.
+XIOKV_DEVICE uint32_t xiokv_slot_of(const xiokv_slots &slots, uint32_t cid) {
+  return cid & ((1u << slots.slot_bits) - 1u);
+}
+
+/// @brief The CID that the slot's next use carries: one generation on.
+XIOKV_DEVICE uint16_t xiokv_next_cid(const xiokv_slots &slots, uint32_t cid) {
+  return static_cast<uint16_t>(cid + (1u << slots.slot_bits));
+}
+
+/// @brief Take the free CID at a ring position for key `index`.
+XIOKV_DEVICE uint32_t xiokv_slot_take(const xiokv_slots &slots,
+                                      uint32_t position, uint32_t index) {
+  const uint32_t cid = slots.free_ring[position];
+  const uint32_t slot = xiokv_slot_of(slots, cid);
+  slots.live[slot] = cid;
+  slots.key[slot] = index;
+  return cid;
+}
+
+#if XIOKV_SHARED_WINDOW != 0
+/// @brief Tables in a workgroup's shared memory.
+struct xiokv_shared_tables {
+  uint16_t free_ring[XIOKV_SHARED_WINDOW];
+  uint32_t live[XIOKV_SHARED_WINDOW];
+  uint32_t key[XIOKV_SHARED_WINDOW];
+};
+
+/// @brief The same tables as `stored`, in shared memory.
+XIOKV_DEVICE xiokv_slots xiokv_slots_in_shared(xiokv_shared_tables &tables,
+                                               const xiokv_slots &stored) {
+  xiokv_slots slots = stored;
+  slots.free_ring = tables.free_ring;
+  slots.live = tables.live;
+  slots.key = tables.key;
+  return slots;
+}
+
+/// @brief Copy the ring of free CIDs; all lanes.
+XIOKV_DEVICE void xiokv_copy_ring(const xiokv_slots &to,
+                                  const xiokv_slots &from) {
+  for (uint32_t i = xiokv_lane(); i < from.window; i += XIOKV_LANES)
+    to.free_ring[i] = from.free_ring[i];
+}
+#endif

@@ -1,0 +1,96 @@
+// Copied by `xiokv-gen build` from the static templates of xiokv; do not edit.
+// clang-format off
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief The engine's platform on a CPU: one lane a workgroup, a thread each.
+///
+/// Ring words are accessed with atomics of the C++ memory model, so that
+/// ThreadSanitizer sees the ordering that the hardware is asked for. A 16-byte
+/// load is two 8-byte ones, the half with the phase bit first and acquiring.
+#pragma once
+
+#include <string.h>
+#include <time.h>
+
+#define XIOKV_DEVICE static inline
+#define XIOKV_SHARED_VARIABLE(type, name) type name
+#define XIOKV_CONSTANT
+#define XIOKV_LANES 1u
+#define XIOKV_WAVES 1u
+#define XIOKV_SHARED_WINDOW 0u
+
+XIOKV_DEVICE uint32_t xiokv_lane() { return 0; }
+XIOKV_DEVICE uint32_t xiokv_wave() { return 0; }
+XIOKV_DEVICE uint32_t xiokv_wave_lane() { return 0; }
+XIOKV_DEVICE uint32_t xiokv_wave_width() { return 1; }
+XIOKV_DEVICE uint64_t xiokv_ballot(bool vote) { return vote ? 1 : 0; }
+XIOKV_DEVICE uint32_t xiokv_first_lane(uint32_t value) { return value; }
+XIOKV_DEVICE void xiokv_barrier() {}
+
+XIOKV_DEVICE void xiokv_release_system() {}
+XIOKV_DEVICE void xiokv_acquire_system() {}
+
+XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
+  const uint64_t *half = static_cast<const uint64_t *>(address);
+  uint64_t value[2];
+  value[1] = __atomic_load_n(half + 1, __ATOMIC_ACQUIRE);
+  value[0] = __atomic_load_n(half, __ATOMIC_RELAXED);
+  xiokv_words words;
+  memcpy(&words, value, sizeof words);
+  return words;
+}
+
+XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {
+  memcpy(address, &words, sizeof words);
+}
+
+XIOKV_DEVICE void xiokv_store64(void *address, uint64_t value) {
+  *static_cast<uint64_t *>(address) = value;
+}
+
+XIOKV_DEVICE void xiokv_store32(void *address, uint32_t value) {
+  __atomic_store_n(static_cast<uint32_t *>(address), value, __ATOMIC_RELEASE);
+}
+
+XIOKV_DEVICE uint32_t xiokv_shared_add(uint32_t *address, uint32_t value) {
+  const uint32_t old = *address;
+  *address = old + value;
+  return old;
+}
+
+XIOKV_DEVICE bool xiokv_shared_swap_if(uint32_t *address, uint32_t expected,
+                                       uint32_t value) {
+  if (*address != expected)
+    return false;
+  *address = value;
+  return true;
+}
+
+XIOKV_DEVICE uint32_t xiokv_device_add32(uint32_t *address, uint32_t value) {
+  return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
+}
+
+XIOKV_DEVICE uint64_t xiokv_device_add64(uint64_t *address, uint64_t value) {
+  return __atomic_fetch_add(address, value, __ATOMIC_ACQ_REL);
+}
+
+/// @brief Nanoseconds of the monotonic clock.
+XIOKV_DEVICE uint64_t xiokv_clock() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(now.tv_nsec);
+}
+
+XIOKV_DEVICE void xiokv_pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// @brief The entry of a command: run the batch on its queue `number`.
+#define XIOKV_DEFINE_KERNEL(command)                                           \
+  extern "C" void xiokv_batch_##command(const xiokv_batch *batch,              \
+                                        uint32_t number) {                     \
+    xiokv_run_batch<xiokv_op_##command>(*batch, number);                       \
+  }
