@@ -132,6 +132,8 @@ LONG = "010000001000000102030405060708090a0b0c0d0e0f"
         (SHORT, ["61", "6200"], 0),
         (SHORT + "a5a5a5a5", ["61", "6200"], 0),
         ("010000000300616263000000", ["616263"], 0),
+        # A short key after a long one: nothing of the long one is left.
+        ("02000000" + LONG[8:] + "0000" + "01006100", [LONG[12:], "61"], 0),
         (LONG + "0000", ["000102030405060708090a0b0c0d0e0f"], 0),
         # The pad after the last key may be cut off; a key may not.
         (LONG, ["000102030405060708090a0b0c0d0e0f"], 0),
