@@ -780,6 +780,7 @@ class _xiokv_sgl_descriptor_unnamed1_unkeyed(ctypes.Structure):
     """Member unkeyed of _xiokv_sgl_descriptor_unnamed1."""
 
     _pack_ = 1
+    _layout_ = "ms"
     _fields_ = [
         ("length", ctypes.c_uint32),
         ("reserved", ctypes.c_uint8 * 3),
@@ -792,6 +793,7 @@ class _xiokv_sgl_descriptor_unnamed1_keyed(ctypes.Structure):
     """Member keyed of _xiokv_sgl_descriptor_unnamed1."""
 
     _pack_ = 1
+    _layout_ = "ms"
     _fields_ = [
         ("length", ctypes.c_uint64, 24),
         ("key", ctypes.c_uint64, 32),
@@ -814,6 +816,7 @@ class xiokv_sgl_descriptor(ctypes.Structure):
     """An SGL descriptor, the other form of a data pointer."""
 
     _pack_ = 1
+    _layout_ = "ms"
     _anonymous_ = ('unnamed1',)
     _fields_ = [
         ("address", ctypes.c_uint64),

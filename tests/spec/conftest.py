@@ -9,7 +9,7 @@ import pytest
 
 from xiokv.codegen import ir
 from xiokv.codegen.facts import Facts
-from xiokv.codegen.semantics.commands import load_commands
+from xiokv.codegen.semantics.commands import CommandSet, load_commands
 from xiokv.codegen.semantics.docs import load_docs
 from xiokv.codegen.semantics.profiles import load_profile
 from xiokv.codegen.spec.merge import merge
@@ -32,10 +32,15 @@ def facts() -> Facts:
 def make_spec(facts: Facts) -> MakeSpec:
     """Return a function that merges facts and, where a path is given, a profile."""
 
-    def make(changed: Facts | None = None, profile: Path | None = None, docs: bool = True) -> Spec:
+    def make(
+        changed: Facts | None = None,
+        profile: Path | None = None,
+        docs: bool = True,
+        rules: CommandSet | None = None,
+    ) -> Spec:
         return merge(
             facts=changed or facts,
-            rules=load_commands(),
+            rules=rules or load_commands(),
             profile=load_profile(profile, COMMANDS, "profile.toml"),
             docs=load_docs() if docs else {},
             provenance=Provenance("https://example.org/spdk", "v1", "0" * 40, "BSD-3-Clause"),

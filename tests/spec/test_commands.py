@@ -8,6 +8,7 @@ import pytest
 
 from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.facts import Enum, Facts
+from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.spec.model import Spec, SqeField
 
 KEY = {"key": ["2[31:0]", "3[31:0]", "14[31:0]", "15[31:0]"], "key_length": ["11[7:0]"]}
@@ -118,3 +119,25 @@ def test_an_option_of_two_bits_is_refused(make_spec, facts) -> None:
     )
     with pytest.raises(XiokvError, match=r"retrieve: option .*RETRIEVE_RAW = 0x3 is not one bit"):
         make_spec(replace(facts, enums=enums))
+
+
+def test_older_names_of_the_key_dwords_change_nothing(make_spec, facts, spec: Spec) -> None:
+    """Trees before the command set called dwords 2 and 3 reserved."""
+    older = {"cdw2": "rsvd2", "cdw3": "rsvd3"}
+    records = tuple(
+        replace(r, fields=tuple(replace(f, name=older.get(f.name, f.name)) for f in r.fields))
+        for r in facts.records
+    )
+    renamed = make_spec(replace(facts, records=records))
+    assert [c.fields for c in renamed.commands] == [c.fields for c in spec.commands]
+
+
+def test_the_first_alternative_name_that_exists_is_taken(make_spec, spec: Spec) -> None:
+    rules = load_commands()
+    others = {
+        "opcode": ("SPDK_NVME_OPC_KV_PUT", "SPDK_NVME_OPC_KV_STORE"),
+        "options": ("spdk_nvme_kv_put_option", "spdk_nvme_kv_store_option"),
+    }
+    commands = tuple(replace(c, **others) if c.name == "store" else c for c in rules.commands)
+    renamed = make_spec(rules=replace(rules, commands=commands))
+    assert renamed.command("store") == spec.command("store")
