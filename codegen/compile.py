@@ -14,7 +14,6 @@ from xiokv.codegen.config import Config
 from xiokv.codegen.errors import ExitCode, UsageError, XiokvError
 from xiokv.codegen.version import VERSION
 from xiokv.runtime import toolchain
-from xiokv.runtime.errors import RuntimeFault
 
 
 def compile_targets(config: Config, targets: tuple[str, ...]) -> tuple[Path, ...]:
@@ -28,7 +27,7 @@ def _compile(config: Config, target: str) -> Path:
     try:
         sources = toolchain.host_sources(config.output.dir)
         return toolchain.compile_host(sources, config.compile.dir / target, _description(config))
-    except RuntimeFault as fault:
+    except toolchain.RuntimeFault as fault:
         error = XiokvError(str(fault))
         error.exit_code = ExitCode(int(fault.exit_code))
         raise error from fault

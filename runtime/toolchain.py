@@ -22,7 +22,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from xiokv.runtime.errors import MissingFault, RuntimeFault
+from xiokv.runtime.errors import MissingFault as MissingFault
+from xiokv.runtime.errors import RuntimeFault as RuntimeFault
 
 DESCRIPTION = "module.json"
 HOST_MODULE = "xiokv_host.so"

@@ -1,0 +1,59 @@
+"""What the runtime needs of a controller, whoever it is: limits and queue pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a controller and one of its namespaces allow.
+
+    Attributes:
+        key_max: longest key in bytes: the smaller of 16 and the active format's limit.
+        value_max: largest value in bytes.
+        transfer_max: largest transfer of one command in bytes (MDTS); 0 for no limit.
+        entries_max: largest queue depth (MQES + 1).
+        queues_max: most I/O queue pairs.
+        page_bytes: PRP page size in force (CC.MPS).
+    """
+
+    key_max: int
+    value_max: int
+    transfer_max: int
+    entries_max: int
+    queues_max: int
+    page_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rings:
+    """Rings for a new queue pair: IOVAs of zeroed, page-aligned memory, and depths."""
+
+    sq_iova: int
+    cq_iova: int
+    sq_depth: int
+    cq_depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedQueue:
+    """A queue pair that the controller has taken up: its number and its doorbells."""
+
+    qid: int
+    sq_doorbell: int
+    cq_doorbell: int
+
+
+class Controller(Protocol):
+    """A controller that the runtime can attach to."""
+
+    def limits(self, nsid: int) -> Limits:
+        """Return the limits for a namespace; refuse one that is not key-value."""
+
+    def create_queue(self, rings: Rings) -> CreatedQueue:
+        """Create a queue pair on free numbers."""
+
+    def delete_queue(self, qid: int) -> None:
+        """Delete a queue pair; on return the controller touches none of its memory."""
