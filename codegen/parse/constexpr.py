@@ -17,10 +17,15 @@ from xiokv.codegen.parse.types import INT, LONG, UNSIGNED_INT, UNSIGNED_LONG, In
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An integer of a C type, always within the range of the type."""
+    """An integer of a C type."""
 
     number: int
     type: Integer
+
+    @property
+    def fits(self) -> bool:
+        """Whether the number is within the range of the type."""
+        return self.to(self.type).number == self.number
 
     def to(self, target: Integer) -> Value:
         """Convert to another type, modulo its range."""
@@ -109,7 +114,7 @@ class _Evaluator:
         except ValueError:
             raise constant.error(f"{text} is not an integer constant") from None
         for kind in _literal_types(decimal=digits[0] != "0", suffix=suffix):
-            if Value(number, kind).to(kind).number == number:
+            if Value(number, kind).fits:
                 return Value(number, kind)
         raise constant.error(f"{text} does not fit 64 bits")
 

@@ -58,10 +58,10 @@ def preprocess(texts: Mapping[str, str], wanted_macros: tuple[str, ...] = ()) ->
 
 
 def _whole_numbers(raws: Iterator[Any]) -> Iterator[Any]:
-    """Drop blanks, and join what pcpp cuts: it reads ``1ULL`` as ``1UL`` and ``L``."""
+    """Drop blanks, and join what pcpp cuts: ``1ULL`` into ``1UL`` and ``L``."""
     number = None
     for raw in filter(lambda raw: raw.value, raws):
-        if number is not None and (raw.value[0].isalnum() or raw.value[0] == "_"):
+        if number is not None and (raw.value[0].isalnum() or raw.value[0] in "_."):
             number.value += raw.value
             continue
         if number is not None:

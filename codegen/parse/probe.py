@@ -56,6 +56,8 @@ def prove_layout(facts: Facts, texts: Mapping[str, str]) -> str:
     with tempfile.TemporaryDirectory(prefix="xiokv-probe-") as folder:
         probe = _Probe(Path(folder), compiler, texts)
         fault = probe.compile("int main(void) { return 0; }\n")
+        if "static assert" in fault.replace("_", " "):
+            raise XiokvError(f"{name} refuses a static assert that holds by the parser: {fault}")
         if fault:
             return f"layout: not proved, {name} cannot read the headers by themselves ({fault})"
         expected = list(_expectations(facts))

@@ -147,6 +147,8 @@ class Types:
         members = list(self._members(declared))
         self._busy.discard(id(node))
         packing = Packing(chunk.pack, attribute=declared.index in chunk.packed)
+        if packing.attribute and packing.limit > 1:
+            raise declared.error("compilers differ on a packed record under #pragma pack")
         kind: RecordKind = "union" if isinstance(node, c_ast.Union) else "struct"
         return lay_out(kind, node.name or "", members, packing, declared.token)
 
@@ -180,12 +182,11 @@ class Types:
     def _enum(self, declared: Declared) -> EnumType:
         values = self._enumerators(declared)
         numbers = [value.number for value in values.values()]
-        low, high = min(numbers), max(numbers)
-        if low < 0:
-            underlying = INT if low >= -(1 << 31) and high < 1 << 31 else LONG
-        else:
-            underlying = UNSIGNED_INT if high < 1 << 32 else UNSIGNED_LONG
-        return EnumType(declared.node.name or "", underlying)
+        candidates = (INT, LONG) if min(numbers) < 0 else (UNSIGNED_INT, UNSIGNED_LONG)
+        for underlying in candidates:
+            if all(Value(number, underlying).fits for number in numbers):
+                return EnumType(declared.node.name or "", underlying)
+        raise declared.error("no integer type holds every value of this enum")
 
     def _enumerators(self, enum: Declared) -> dict[str, Value]:
         key = id(enum.node)
@@ -224,6 +225,6 @@ class Types:
 def _enumerator_value(number: int) -> Value:
     """Give an enumerator the first type that holds it, as GCC does."""
     for kind in (INT, UNSIGNED_INT, LONG):
-        if Value(number, kind).to(kind).number == number:
+        if Value(number, kind).fits:
             return Value(number, kind)
     return Value(number, UNSIGNED_LONG)

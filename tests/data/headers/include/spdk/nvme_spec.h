@@ -27,10 +27,13 @@ SPDK_STATIC_ASSERT(SPDK_NVME_VERSION(1, 2, 1) == 0x00010201, "three bytes of a v
 
 /* -- Constructs that only declarations outside the taken ones use -------------------- */
 
-enum test_wide {
+enum test_signed {
 	TEST_MINUS = -(3),
 	TEST_FOLLOWS, /* -2 */
 	TEST_SHIFTED = 1 << 4 | 1,
+};
+
+enum test_wide {
 	TEST_64_BIT = 1ULL << 63,
 	TEST_ALL_64 = ~0ULL,
 };
