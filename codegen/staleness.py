@@ -15,7 +15,7 @@ from typing import Literal
 from xiokv.codegen.config import Config
 from xiokv.codegen.lock import Lock
 from xiokv.codegen.render.outputs import render_all
-from xiokv.codegen.spec.load import load_spec, lock_fault, lock_of, shown_path
+from xiokv.codegen.spec.load import load_spec, lock_fault, lock_of, read_ir, shown_path
 
 _DIFF_LINES = 40
 _BUILD = "xiokv-gen build"
@@ -62,9 +62,9 @@ def find(config: Config) -> list[Finding]:
     """Compare the spec file with the lock, then every rendered file with the folder."""
     lock = lock_of(config)
     shown = shown_path(config, config.ir_path)
-    if not config.ir_path.is_file():
+    text = read_ir(config)
+    if text is None:
         return [Finding(shown, "missing", "the spec file is not there", _FETCH)]
-    text = config.ir_path.read_text(encoding="utf-8")
     if fault := lock_fault(text, shown, lock):
         return [Finding(shown, "changed", fault, _FETCH)]
     texts = {

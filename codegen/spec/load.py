@@ -49,12 +49,23 @@ def lock_of(config: Config) -> Lock:
 def locked_text(config: Config, lock: Lock) -> str:
     """Return the text of the spec file, which has to be the one that was locked."""
     shown = shown_path(config, config.ir_path)
-    if not config.ir_path.is_file():
+    text = read_ir(config)
+    if text is None:
         raise XiokvError(f"no {shown}; run xiokv-gen fetch")
-    text = config.ir_path.read_text(encoding="utf-8")
     if fault := lock_fault(text, shown, lock):
         raise XiokvError(f"{fault}; restore both from version control, or run xiokv-gen fetch")
     return text
+
+
+def read_ir(config: Config) -> str | None:
+    """Return the text of the spec file, or None where there is none."""
+    try:
+        return config.ir_path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        shown = shown_path(config, config.ir_path)
+        raise XiokvError(f"{shown} cannot be read: {error}; run xiokv-gen fetch") from error
 
 
 def lock_fault(text: str, shown: str, lock: Lock) -> str | None:

@@ -55,6 +55,21 @@ def test_what_fetch_makes_is_asked_for_where_it_is_missing(fetched: Path, name: 
         _load(fetched)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\xff", "generated/spec/nvme_kv.json cannot be read: "),
+        (b"{", "generated/spec/nvme_kv.json"),
+        (b"[]", "generated/spec/nvme_kv.json"),
+    ],
+)
+def test_a_broken_spec_file_is_named(fetched: Path, content: bytes, message: str) -> None:
+    (fetched / IR).write_bytes(content)
+    with pytest.raises(XiokvError) as caught:
+        _load(fetched)
+    assert str(caught.value).startswith(message)
+
+
 def test_exec_is_refused_in_one_line(fetched: Path) -> None:
     path = fetched / "xiokv.toml"
     path.write_text(path.read_text(encoding="utf-8") + "[semantics]\nexec = true\n")
