@@ -58,10 +58,27 @@ def split(items: Iterable[Token | Directive]) -> Iterator[Chunk]:
         if depth > 0:
             continue
         if item.text == ";" or (item.text == "}" and _has_function_body(current)):
-            yield _chunk(current, packing.limit, fault)
+            yield from _with_asserts(current, packing.limit, fault)
             current, fault, depth = [], None, 0
     if current:
         yield _chunk(current, packing.limit, current[0].error("this declaration never ends"))
+
+
+def _with_asserts(tokens: list[Token], pack: int, fault: SourceError | None) -> Iterator[Chunk]:
+    """Yield a declaration, then the static asserts from within it as their own ones."""
+    rest, asserts = [tokens[0]], []
+    index = 1
+    while index < len(tokens):
+        if tokens[index].text == "_Static_assert":
+            texts = [token.text for token in tokens[index:]]
+            end = index + texts.index(";") + 1 if ";" in texts else len(tokens)
+            asserts.append(tokens[index:end])
+            index = end
+        else:
+            rest.append(tokens[index])
+            index += 1
+    for part in (rest, *asserts):
+        yield _chunk(part, pack, fault)
 
 
 def _chunk(tokens: list[Token], pack: int, fault: SourceError | None) -> Chunk:

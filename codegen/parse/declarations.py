@@ -181,11 +181,10 @@ def _index(nodes: Iterable[Any], chunk: Chunk, found: Declarations) -> None:
     for node in nodes:
         if isinstance(node, c_ast.Typedef):
             found.typedefs[node.name] = Declared(node, chunk)
+        elif isinstance(node, c_ast.StaticAssert):
+            found.asserts.append(Declared(node, chunk))
         for part in _definitions(node):
             declared = Declared(part, chunk)
-            if isinstance(part, c_ast.StaticAssert):
-                found.asserts.append(declared)
-                continue
             if part.name:
                 found.tagged[part.name] = declared
             if isinstance(part, c_ast.Enum):
@@ -193,7 +192,7 @@ def _index(nodes: Iterable[Any], chunk: Chunk, found: Declarations) -> None:
 
 
 def _definitions(node: Any) -> Iterator[Any]:
-    """Yield the static asserts and the struct, union and enum bodies at or below a node."""
+    """Yield the struct, union and enum bodies at or below a node."""
     if isinstance(node, c_ast.Struct | c_ast.Union):
         if node.decls is not None:
             yield node
@@ -202,8 +201,6 @@ def _definitions(node: Any) -> Iterator[Any]:
     elif isinstance(node, c_ast.Enum):
         if node.values is not None:
             yield node
-    elif isinstance(node, c_ast.StaticAssert):
-        yield node
     elif hasattr(node, "type") and not isinstance(node, c_ast.Constant):
         yield from _definitions(node.type)
 

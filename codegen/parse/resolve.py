@@ -154,8 +154,6 @@ class Types:
 
     def _members(self, record: Declared) -> Iterator[Unplaced]:
         for node in record.node.decls:
-            if isinstance(node, c_ast.StaticAssert):
-                continue
             member = record.at(node)
             if not isinstance(node, c_ast.Decl):
                 raise member.error("this member is not understood")

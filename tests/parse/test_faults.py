@@ -30,7 +30,7 @@ def place_of(text: str, marked: str) -> tuple[int, int]:
     [
         ("\tnibble_t kvfi : 4;\n", "nibble_t", "unknown type name 'nibble_t'"),
         ("\tuint8_t kvfi @ 4;\n", "@", "not understood near '@'"),
-        ("\tuint8_t kvfi : ;\n", "uint8_t kvfi", "not understood near 'uint8_t'"),
+        ("\tuint8_t kvfi 4;\n", "4", "not understood near '4'"),
         ("\tuint8_t kvfi : WIDE;\n", "WIDE", "'WIDE' is not a constant"),
         ("\tuint8_t kvfi : 9;\n", "9", "width 9 does not fit a type of 8 bits"),
         ("\tfloat kvfi;\n", "kvfi", "'kvfi' is neither an integer, an enum nor a record"),
@@ -132,9 +132,17 @@ def test_a_static_assert_about_a_type_without_layout_is_an_error(text: str, mess
         asserts_of(f'{text}\nSPDK_STATIC_ASSERT(sizeof(struct a) == 4, "");\n')
 
 
-def test_a_static_assert_within_a_record_is_evaluated() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        'struct a { int x; _Static_assert(1 == 2, ""); };',
+        'static inline int f(void) { SPDK_STATIC_ASSERT(1 == 2, ""); return 0; }',
+        'UNKNOWN_MACRO(x)\n_Static_assert(1 == 2, "");',
+    ],
+)
+def test_a_static_assert_within_something_else_is_evaluated(text: str) -> None:
     with pytest.raises(SourceError, match="static assert fails: 1 == 2"):
-        asserts_of('struct a { int x; _Static_assert(1 == 2, ""); };\n')
+        asserts_of(text)
 
 
 def test_a_static_assert_that_is_not_understood_is_an_error() -> None:
