@@ -87,8 +87,11 @@ def declare(chunks: Iterable[Chunk]) -> Declarations:
 def parse_expression(tokens: Sequence[Token], found: Declarations) -> Declared:
     """Parse a constant expression, such as the expansion of a macro."""
     first = tokens[0]
-    frame = [Token(text, first.origin, first.line_text) for text in ("int", "x", "=", ";")]
-    chunk = Chunk((*frame[:3], *tokens, frame[3]), 0, frozenset(), None, is_function=False)
+    head, tail = (
+        [Token(text, first.origin, first.line_text) for text in texts]
+        for texts in (("int", "x", "=", "("), (")", ";"))
+    )
+    chunk = Chunk((*head, *tokens, *tail), 0, frozenset(), None, is_function=False)
     (declaration,) = _Parser(found).declarations(chunk)
     return Declared(declaration.init, chunk)
 
@@ -108,6 +111,8 @@ class _Parser:
             return self._parse(chunk.tokens)
         except c_parser.ParseError as error:
             raise self._fault(chunk.tokens, str(error)) from None
+        except RecursionError:
+            raise chunk.tokens[0].error("this declaration is nested too deeply") from None
 
     def _parse(self, tokens: Sequence[Token], tail: str = "") -> list[Any]:
         names = dict.fromkeys(t.text for t in tokens if self._is_typedef(t.text))
@@ -158,10 +163,10 @@ def _token_index(line: int, count: int) -> int:
 
 def _is_wanted(chunk: Chunk) -> bool:
     """Tell whether a declaration can define a type or assert something."""
-    texts = [token.text for token in chunk.tokens]
-    if chunk.is_function:
+    if chunk.is_function or not chunk.tokens:
         return False
-    return texts[0] in {"typedef", "_Static_assert"} or bool(_defined_tags(chunk))
+    begins = chunk.tokens[0].text
+    return begins in {"typedef", "_Static_assert"} or bool(_defined_tags(chunk))
 
 
 def _defined_tags(chunk: Chunk) -> list[str]:

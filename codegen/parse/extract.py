@@ -43,15 +43,16 @@ def extract(types: Types, constants: Mapping[str, int]) -> Facts:
     for name in wanted.CONSTANTS:
         if name not in constants:
             problems.add(_missing("macro", name))
-    for kind, tags in (("enum", wanted.ENUMS), ("struct", wanted.RECORDS)):
+    for keyword, tags in (("enum", wanted.ENUMS), ("struct", wanted.RECORDS)):
         for tag in tags:
             if not types.is_defined(tag):
-                problems.add(_missing(kind, tag))
+                problems.add(_missing(keyword, tag))
     problems.raise_if_any()
     collector = _Collector(types)
-    for tag in (*wanted.ENUMS, *wanted.RECORDS):
-        with problems.collect():
-            collector.take(tag)
+    for kind, tags in ((EnumType, wanted.ENUMS), (Compound, wanted.RECORDS)):
+        for tag in tags:
+            with problems.collect():
+                collector.take(tag, kind)
     problems.raise_if_any()
     return Facts(
         constants=tuple(Constant(name, constants[name]) for name in sorted(wanted.CONSTANTS)),
@@ -96,9 +97,12 @@ class _Collector:
         self.enums: dict[str, Enum] = {}
         self.records: dict[str, Record] = {}
 
-    def take(self, tag: str) -> None:
-        """Take the type of a tag."""
-        self._reference(self._types.tagged(tag))
+    def take(self, tag: str, expected: type[EnumType | Compound]) -> None:
+        """Take the type of a tag, which must be an enum or a record as expected."""
+        kind = self._types.tagged(tag)
+        if not isinstance(kind, expected):
+            raise XiokvError(f"{tag} is not the kind of type that it was in {wanted.FIRST_RELEASE}")
+        self._reference(kind)
 
     def _reference(self, kind: Compound | EnumType) -> RecordRef | EnumRef:
         if isinstance(kind, EnumType):

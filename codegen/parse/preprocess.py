@@ -24,6 +24,7 @@ from xiokv.codegen.parse.tokens import Token
 _ROOT = "/"
 _INCLUDE_FOLDER = "/include"
 _FROM_MACRO = -1
+_WITH_ARGUMENT = {"define", "undef", "if", "ifdef", "ifndef"}
 _OTHER_LINE_BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -174,6 +175,18 @@ class _Engine(pcpp.Preprocessor):  # type: ignore[misc]
         shown = text.line(line)
         column = len(shown) - len(shown.lstrip()) + 1
         raise SourceError(Origin(text.path, line, column), msg.strip(), shown)
+
+    def on_directive_handle(
+        self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any
+    ) -> bool | None:
+        if not toks and directive.value in _WITH_ARGUMENT:
+            self.on_error(directive.source, directive.lineno, f"#{directive.value} of nothing")
+        if not toks and directive.value == "pragma":
+            raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
+        handled: bool | None = super().on_directive_handle(
+            directive, toks, ifpassthru, precedingtoks
+        )
+        return handled
 
     def on_directive_unknown(
         self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any

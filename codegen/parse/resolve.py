@@ -51,7 +51,10 @@ class Types:
 
     def enumerators(self, tag: str) -> dict[str, Value]:
         """Return the enumerators of an enum that `is_defined`, in upstream order."""
-        return self._enumerators(self._definition(tag))
+        enum = self._definition(tag)
+        if not isinstance(enum.node, c_ast.Enum):
+            raise enum.error(f"{tag!r} is not an enum")
+        return self._enumerators(enum)
 
     def type_of(self, declared: Declared) -> CType:
         """Return the type that a node of a declaration stands for."""

@@ -218,3 +218,36 @@ def test_all_missing_names_are_reported(headers) -> None:
         parse_headers(headers)
     assert "SPDK_NVME_KV_KEY_MIN_LEN" in str(caught.value)
     assert "SPDK_NVME_KV_KEY_MAX_LEN" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#define",
+        "#ifdef",
+        "#if 1 +",
+        "#if 1 / 0\n#endif",
+        "#endif",
+        "#include <x",
+        "#pragma pack(push, 1, 2)",
+        "enum spdk_nvme_kv_opcode { A = 08 };",
+        "enum spdk_nvme_kv_opcode { };",
+        "struct spdk_nvme_kv_opcode { int x; };",
+        "enum spdk_nvme_kv_opcode { A };\nstruct spdk_nvme_kv_store_option { int x; };",
+        "enum spdk_nvme_kv_opcode { A = " + "(" * 5000 + "1" + ")" * 5000 + " };",
+        "#define SPDK_NVME_KV_SPEC_VER 1; int y = 3\nenum spdk_nvme_kv_opcode { A };",
+        "#define SPDK_NVME_KV_SPEC_VER )\nenum spdk_nvme_kv_opcode { A };",
+        "typedef b a; typedef a b; enum spdk_nvme_kv_opcode { A = sizeof(a) };",
+        "_Static_assert(",
+        "_Static_assert;",
+        "__attribute__((packed",
+        "struct {",
+        "}",
+        "\0",
+        "",
+        "<html>404: Not Found</html>",
+    ],
+)
+def test_a_malformed_text_is_an_error_and_no_traceback(text: str) -> None:
+    with pytest.raises(XiokvError):
+        parse_headers({"h.h": text})
