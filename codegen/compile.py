@@ -6,9 +6,7 @@ compilers themselves live in `xiokv.runtime.toolchain`.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 from xiokv.codegen.config import Config
 from xiokv.codegen.errors import ExitCode, UsageError, XiokvError
@@ -25,16 +23,9 @@ def _compile(config: Config, target: str) -> Path:
     if target != "host":
         raise UsageError(f"target {target!r}: this version of xiokv compiles for host only")
     try:
-        sources = toolchain.host_sources(config.output.dir)
-        return toolchain.compile_host(sources, config.compile.dir / target, _description(config))
+        recipe = toolchain.host_recipe(config.output.dir, VERSION)
+        return toolchain.build(recipe, config.compile.dir / target)
     except toolchain.RuntimeFault as fault:
         error = XiokvError(str(fault))
         error.exit_code = ExitCode(int(fault.exit_code))
         raise error from fault
-
-
-def _description(config: Config) -> dict[str, Any]:
-    text = (config.output.dir / "kernels" / "kv_module.json").read_text(encoding="utf-8")
-    described: dict[str, Any] = json.loads(text)
-    described["generator"] = VERSION
-    return described

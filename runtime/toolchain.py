@@ -1,6 +1,6 @@
 """Compilers: how they are found, what they are given, where their output is kept.
 
-In: a folder of generated text (``include/``, ``kernels/``). Out: a compiled module and its
+In: a recipe: texts, flags and the name of the library. Out: the library and its
 description, ``module.json``, side by side in one folder. The description is written last,
 so that a folder with one is complete. Both the generator and the runtime build through
 here; nothing here knows either of them.
@@ -15,6 +15,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,17 +63,50 @@ class Sources:
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def host_sources(generated: Path) -> Sources:
-    """Return what the host module is compiled from, below a folder of generated text."""
-    headers = sorted(generated.glob("include/**/*.h"))
-    read = [*headers, *sorted(generated.glob("kernels/kv_kernels.cpp"))]
-    if len(read) == len(headers):
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a shared library is made.
+
+    Attributes:
+        library: its file name.
+        sources: what it is compiled from.
+        flags: what the compiler is given besides the sources.
+        description: what its description says of it, besides how it was built; part of
+            what decides whether a library is up to date.
+    """
+
+    library: str
+    sources: Sources
+    flags: tuple[str, ...]
+    description: Mapping[str, Any]
+
+    def key(self, compiler: Compiler) -> str:
+        """Return a name that changes with every text, flag, compiler and machine."""
+        described = json.dumps(self.description, sort_keys=True)
+        parts = [self.sources.digest(), described, compiler.version, *self.flags]
+        joined = "\0".join([*parts, platform.machine()])
+        return hashlib.sha256(joined.encode()).hexdigest()[:32]
+
+
+def host_recipe(generated: Path, generator: str) -> Recipe:
+    """Return how the host module is made from a folder of generated text.
+
+    Args:
+        generated: the folder that holds ``include/`` and ``kernels/``.
+        generator: version of xiokv that compiles, for the description.
+    """
+    unit = "kernels/kv_kernels.cpp"
+    described = generated / "kernels" / "kv_module.json"
+    if not described.is_file() or not (generated / unit).is_file():
         raise RuntimeFault(
-            f"no kernels/kv_kernels.cpp in {generated}: the project does not emit the engine;"
+            f"no kernels in {generated}: the project does not emit the engine;"
             ' add "engine" to emit in xiokv.toml and run xiokv-gen build'
         )
-    paths = tuple(path.relative_to(generated).as_posix() for path in read)
-    return Sources(generated, ("kernels/kv_kernels.cpp",), "include", paths)
+    headers = sorted(generated.glob("include/**/*.h"))
+    read = tuple(path.relative_to(generated).as_posix() for path in headers)
+    description = {**_read_json(described), "generator": generator, "target": "host"}
+    sources = Sources(generated, (unit,), "include", (unit, *read))
+    return Recipe(HOST_MODULE, sources, _HOST_FLAGS, description)
 
 
 def find_cxx() -> Compiler:
@@ -92,40 +126,59 @@ def find_cxx() -> Compiler:
 def cache_folder() -> Path:
     """Return the user's folder for compiled modules."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "xiokv"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "xiokv"
+    except RuntimeError as error:
+        raise RuntimeFault("no home folder for the cache: set XDG_CACHE_HOME") from error
 
 
-def cache_key(sources: Sources, compiler: Compiler, flags: Sequence[str]) -> str:
-    """Return a name that changes with every text, flag, compiler and machine."""
-    parts = [sources.digest(), compiler.version, *flags, platform.machine()]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+def build_cached(recipe: Recipe) -> Path:
+    """Build a recipe in the user's cache, unless it is there; return the library's path."""
+    return build(recipe, cache_folder() / recipe.key(find_cxx()))
 
 
-def compile_host(sources: Sources, folder: Path, description: Mapping[str, Any]) -> Path:
-    """Compile the host module into `folder`, unless what is there is the same already.
+def build(recipe: Recipe, folder: Path) -> Path:
+    """Build a recipe in `folder`, unless what is there is the same already.
 
     Returns:
-        The path of the module. Its description is `description` with what was built, by
-        which compiler and from which texts.
+        The path of the library. Beside it lies its description: the recipe's, and what
+        was built, by which compiler and from which texts.
     """
     compiler = find_cxx()
-    key = cache_key(sources, compiler, _HOST_FLAGS)
-    with _locked(folder):
-        if _is_current(folder, key):
-            return folder / HOST_MODULE
-        (folder / DESCRIPTION).unlink(missing_ok=True)
-        build_library(compiler, sources, _HOST_FLAGS, folder / HOST_MODULE)
-        built = {
-            **description,
-            "target": "host",
-            "arch": platform.machine(),
-            "compiler": compiler.version,
-            "flags": list(_HOST_FLAGS),
-            "key": key,
-            "files": {HOST_MODULE: _sha256(folder / HOST_MODULE)},
-        }
-        _write(folder / DESCRIPTION, json.dumps(built, indent=2, sort_keys=True) + "\n")
-    return folder / HOST_MODULE
+    key = recipe.key(compiler)
+    library = folder / recipe.library
+    # Looked at first without the lock, which a read-only cache cannot give.
+    if _is_current(library, key):
+        return library
+    try:
+        with _locked(folder):
+            if not _is_current(library, key):
+                _build(recipe, compiler, key, library)
+    except OSError as error:
+        raise RuntimeFault(
+            f"cannot build {library}: {error.strerror}; the folder has to be writable"
+            " (XDG_CACHE_HOME moves the user's cache)"
+        ) from error
+    return library
+
+
+def _build(recipe: Recipe, compiler: Compiler, key: str, library: Path) -> None:
+    """Compile into a folder that is locked; the description goes first and comes last."""
+    description = library.with_name(DESCRIPTION)
+    description.unlink(missing_ok=True)
+    for left in library.parent.glob(".*.tmp"):  # of a build that was killed
+        left.unlink()
+    _progress(f"compiling {recipe.library} with {compiler.path} (once)")
+    build_library(compiler, recipe.sources, recipe.flags, library)
+    built = {
+        **recipe.description,
+        "arch": platform.machine(),
+        "compiler": compiler.version,
+        "flags": list(recipe.flags),
+        "key": key,
+        "files": {recipe.library: _sha256(library)},
+    }
+    _write(description, json.dumps(built, indent=2, sort_keys=True) + "\n")
 
 
 def build_library(compiler: Compiler, sources: Sources, flags: Sequence[str], output: Path) -> None:
@@ -153,12 +206,16 @@ def _failed(compiler: Compiler, stderr: str) -> str:
     return "\n".join([f"{compiler.path} could not compile the module:", *shown])
 
 
-def _is_current(folder: Path, key: str) -> bool:
+def _progress(line: str) -> None:
+    if sys.stderr.isatty():
+        print(f"xiokv: {line}", file=sys.stderr)
+
+
+def _is_current(library: Path, key: str) -> bool:
     try:
-        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        described = json.loads(library.with_name(DESCRIPTION).read_text(encoding="utf-8"))
         return bool(
-            described["key"] == key
-            and described["files"][HOST_MODULE] == _sha256(folder / HOST_MODULE)
+            described["key"] == key and described["files"][library.name] == _sha256(library)
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -179,6 +236,14 @@ def _version(path: str) -> str:
     except OSError as error:
         raise MissingFault(f"cannot run {path}: {error.strerror}") from error
     return done.stdout.split("\n", 1)[0].strip()
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RuntimeFault(f"{path} cannot be read ({error}); run xiokv-gen build") from error
+    return read
 
 
 def _sha256(path: Path) -> str:
