@@ -12,6 +12,9 @@
 #include "xiokv/kv_engine.h"
 #include "xiokv/kv_module.h"
 
+XIOKV_DEFINE_SPEC(
+    "2a98a13fa182c7e3ff567566fe8819eecd5131c7f2f61504d67969d648fd4a98")
+
 /// @brief How the engine encodes Store and reads its completion.
 struct xiokv_op_store {
   XIOKV_DEVICE void encode(xiokv_sqe &sqe, const xiokv_request &request) {

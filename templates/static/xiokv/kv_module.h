@@ -13,6 +13,13 @@ XIOKV_CONSTANT uint64_t xiokv_module_abi[2] = {XIOKV_ABI_VERSION,
                                                xiokv_abi_hash()};
 }
 
+/// @brief Define the module's spec identity, 64 hexadecimal digits; the runtime
+/// compares it with the description beside the module.
+#define XIOKV_DEFINE_SPEC(digits)                                              \
+  extern "C" {                                                                 \
+  XIOKV_CONSTANT char xiokv_module_spec[65] = digits;                          \
+  }
+
 /// @brief Fill in what an encoder leaves to submission.
 XIOKV_DEVICE void xiokv_finish(xiokv_sqe &sqe, const xiokv_request &request) {
   xiokv_sqe_set_cid(&sqe, static_cast<uint16_t>(request.cid));
