@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from xiokv.runtime import abi
@@ -43,6 +44,12 @@ class Driver(Protocol):
     def module_abi(self) -> tuple[int, int]:
         """Return (ABI version, layout hash) as read from inside the module."""
 
+    def module_spec(self) -> str:
+        """Return the spec identity as read from inside the module."""
+
+    def missing(self, symbols: Iterable[str]) -> list[str]:
+        """Return those of `symbols` that the module does not have."""
+
     def allocate(self, size: int) -> Memory:
         """Return `size` zeroed bytes on a page boundary."""
 
@@ -54,8 +61,9 @@ class Driver(Protocol):
 
         Args:
             kernel: name of the entry in the module.
-            batch: read before the kernel starts; what it points to stays alive until the
-                end by the caller's care.
+            batch: read before the launch returns. The driver holds the object itself until
+                the end, so that whatever hangs on it (``batch.kept = arrays``) lives as
+                long as the kernel, even where the caller was interrupted.
             stream: order among other work; None for a launch of its own.
             after: a launch that has to end first, in whatever stream it is.
         """

@@ -1,0 +1,40 @@
+"""Memory of the host driver: anonymous pages, whose address is also their IOVA."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from typing import Any
+
+import numpy as np
+
+from xiokv.runtime.errors import RuntimeFault
+
+
+class HostMemory:
+    """Zeroed pages that cost nothing until they are touched.
+
+    They stay mapped until `free`, also past the end of the interpreter, whose last steps
+    would otherwise unmap what a controller may still write.
+    """
+
+    def __init__(self, size: int) -> None:
+        """Map at least `size` bytes."""
+        try:
+            pages = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except (OSError, OverflowError, ValueError) as error:
+            raise RuntimeFault(f"cannot allocate {size} bytes of memory: {error}") from error
+        self._pages: mmap.mmap | None = pages
+        # The reference that no clean-up of Python's drops.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(pages))
+        self.view: Any = np.frombuffer(pages, np.uint8, size)
+        self.address: int = self.view.ctypes.data
+        self.iova = self.address
+
+    def free(self) -> None:
+        """Give the pages back, once nothing in Python views them any more."""
+        if self._pages is None:
+            return
+        pages, self._pages = self._pages, None
+        self.view = np.empty(0, np.uint8)
+        ctypes.pythonapi.Py_DecRef(ctypes.py_object(pages))

@@ -1,0 +1,84 @@
+"""A stream on the host: pieces of work that run one after the other on a thread."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import TypeVar
+
+from xiokv.runtime.errors import RuntimeFault
+
+_T = TypeVar("_T")
+_log = logging.getLogger("xiokv")
+
+
+class Stream:
+    """Ordered work of the host driver.
+
+    After a failure nothing later runs, because it may rely on what failed; `synchronize`
+    and `close` raise the failure, and with that the stream is usable again.
+    """
+
+    def __init__(self) -> None:
+        """Start empty; the thread starts with the first work."""
+        self._failure: BaseException | None = None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="xiokv-stream")
+
+    def submit(self, work: Callable[[], _T]) -> Future[_T]:
+        """Run `work` after all that was submitted before; return its future."""
+        try:
+            return self._worker.submit(self._run, work)
+        except RuntimeError as error:
+            raise RuntimeFault("the stream is closed and takes no work") from error
+
+    def synchronize(self) -> None:
+        """Wait for all work; raise the first failure since the last call."""
+        self._worker.submit(lambda: None).result()
+        self._raise_failure()
+
+    def close(self) -> None:
+        """Wait for all work, end the thread, and raise a failure nobody was told of."""
+        self._worker.shutdown()
+        self._raise_failure()
+
+    def _run(self, work: Callable[[], _T]) -> _T:
+        if self._failure is not None:
+            raise RuntimeFault(
+                f"not run: earlier work in its stream failed ({self._failure!r});"
+                " synchronize the stream to go on"
+            ) from self._failure
+        try:
+            return work()
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def _raise_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close; where the block raised, that goes on and the stream's failure is logged."""
+        try:
+            self.close()
+        except BaseException:
+            if raised is None:
+                raise
+            _log.exception("work in a stream failed as well")
+
+    def __del__(self) -> None:
+        """Log a failure of a stream that nobody synchronized or closed."""
+        failure = getattr(self, "_failure", None)
+        if failure is not None:
+            _log.error("work in a stream failed, and nobody waited for it: %r", failure)
