@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
 
 from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.log import log
 
 _T = TypeVar("_T")
-_log = logging.getLogger("xiokv")
 
 
 class Stream:
@@ -75,10 +74,10 @@ class Stream:
         except BaseException:
             if raised is None:
                 raise
-            _log.exception("work in a stream failed as well")
+            log.exception("work in a stream failed as well")
 
     def __del__(self) -> None:
         """Log a failure of a stream that nobody synchronized or closed."""
         failure = getattr(self, "_failure", None)
         if failure is not None:
-            _log.error("work in a stream failed, and nobody waited for it: %r", failure)
+            log.error("work in a stream failed, and nobody waited for it: %r", failure)
