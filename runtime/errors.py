@@ -24,3 +24,11 @@ class MissingFault(RuntimeFault):
     """A compiler, a library or a device that this step needs is not there."""
 
     exit_code = ExitCode.MISSING
+
+
+class ArgumentFault(RuntimeFault, ValueError):
+    """An argument that a call does not take; nothing was submitted."""
+
+
+class DeadQueueFault(RuntimeFault):
+    """A queue timed out and takes no commands until it is deleted."""
