@@ -1,0 +1,171 @@
+"""The description beside a compiled module, ``module.json``: read, typed, checked.
+
+In: a module's folder, its file or its description. Out: a frozen `Description`. Nothing
+of the module itself is loaded or believed here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.toolchain import DESCRIPTION
+
+SCHEMA = "xiokv-module/1"
+
+_T = TypeVar("_T")
+_HINT = "run xiokv-gen build --target {target} to make it anew"
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticField:
+    """A reserved semantic field of the profile: bits ``[msb:lsb]`` of a dword."""
+
+    name: str
+    dword: int
+    msb: int
+    lsb: int
+    scope: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a compiled module says of itself.
+
+    Attributes:
+        library: path of the module's file.
+        sha256: hash that the file must have.
+        target: kind of device it was built for.
+        arch: architecture it was built for.
+        compiler: first line of the compiler's ``--version``.
+        generator: version of xiokv that built it.
+        facts: identity of the upstream facts.
+        spec: identity of facts, commands and profile.
+        kernels: entry of each command.
+        profile: name of the profile.
+        fields: semantic fields that the profile declares.
+    """
+
+    library: Path
+    sha256: str
+    target: str
+    arch: str
+    compiler: str
+    generator: str
+    facts: str
+    spec: str
+    kernels: Mapping[str, str]
+    profile: str
+    fields: tuple[SemanticField, ...]
+
+    @property
+    def built(self) -> str:
+        """What was built, in one line."""
+        return (
+            f"{self.target} module for {self.arch}, spec {self.spec[:12]}, by xiokv"
+            f" {self.generator} with {self.compiler}"
+        )
+
+
+def is_module(folder: Path) -> bool:
+    """Tell whether a folder holds a module, or what is left of one."""
+    return folder.is_dir() and any(not entry.name.startswith(".") for entry in folder.iterdir())
+
+
+def read_description(place: Path) -> Description:
+    """Read the description of the module at `place`: its folder, file or description.
+
+    Raises:
+        RuntimeFault: there is none, or it is not one that this version understands.
+    """
+    if not place.exists():
+        raise RuntimeFault(f"no module at {place}: nothing is there")
+    path = (place if place.is_dir() else place.parent) / DESCRIPTION
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RuntimeFault(
+            f"{path} is not there: the build did not end, or the module was moved without"
+            f" its description; {_HINT.format(target='TARGET')}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise RuntimeFault(f"{path} cannot be read: {error}") from error
+    return _Reader(path).description(document)
+
+
+def check_file(description: Description) -> None:
+    """Refuse a module whose file is not the one that was described.
+
+    A truncated library must not reach the loader: it would end the process.
+    """
+    library = description.library
+    try:
+        found = hashlib.sha256(library.read_bytes()).hexdigest()
+    except OSError as error:
+        raise RuntimeFault(f"{library} cannot be read: {error.strerror}") from error
+    if found != description.sha256:
+        raise RuntimeFault(
+            f"{library} is truncated or was changed: its SHA-256 is {found[:12]}..., its"
+            f" description says {description.sha256[:12]}...;"
+            f" {_HINT.format(target=description.target)}"
+        )
+
+
+class _Reader:
+    """Takes a description apart; every fault names the member and the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def description(self, document: Any) -> Description:
+        schema = self._member(document, "schema", str)
+        if schema != SCHEMA:
+            raise RuntimeFault(
+                f"{self._path}: schema {schema!r}; this version of xiokv reads {SCHEMA!r}"
+            )
+        library, sha256 = self._file(self._member(document, "files", dict))
+        commands = self._member(document, "commands", dict)
+        profile = self._member(document, "profile", dict)
+        texts = ("target", "arch", "compiler", "generator", "facts", "spec")
+        return Description(
+            library=library,
+            sha256=sha256,
+            **{name: self._member(document, name, str) for name in texts},
+            kernels={name: self._member(commands[name], "kernel", str) for name in commands},
+            profile=self._member(profile, "name", str),
+            fields=tuple(self._field(field) for field in self._member(profile, "fields", list)),
+        )
+
+    def _file(self, files: dict[str, Any]) -> tuple[Path, str]:
+        if len(files) != 1:
+            raise RuntimeFault(f"{self._path}: files names {len(files)} files, not one")
+        (name,) = files
+        if Path(name).name != name:
+            raise RuntimeFault(f"{self._path}: {name!r} is no file beside the description")
+        return self._path.with_name(name), self._member(files, name, str)
+
+    def _field(self, field: Any) -> SemanticField:
+        bits = self._member(field, "bits", dict)
+        return SemanticField(
+            name=self._member(field, "name", str),
+            dword=self._member(field, "dword", int),
+            msb=self._member(bits, "msb", int),
+            lsb=self._member(bits, "lsb", int),
+            scope=self._member(field, "scope", str),
+            commands=tuple(self._member(field, "commands", list)),
+        )
+
+    def _member(self, holder: Any, name: str, kind: type[_T]) -> _T:
+        value = holder.get(name) if isinstance(holder, dict) else None
+        if not isinstance(value, kind):
+            raise RuntimeFault(
+                f"{self._path} is incomplete or damaged: {name} is missing or no"
+                f" {kind.__name__}; {_HINT.format(target='TARGET')}"
+            )
+        return value

@@ -1,0 +1,108 @@
+"""Where a compiled module is looked for, in order; the first place that has one decides.
+
+In: what the caller and the environment ask for. Out: a `Found` place, and every place that
+was looked at, for messages. What is found is not judged here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+
+import xiokv.generated
+from xiokv.runtime import toolchain
+from xiokv.runtime.description import is_module
+from xiokv.runtime.errors import MissingFault, RuntimeFault
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PROJECT = "xiokv.toml"
+MODULE_VARIABLE = "XIOKV_MODULE"
+
+_DEFAULT_DIR = "build/xiokv"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A module's place.
+
+    Attributes:
+        place: its folder, file or description.
+        source: who named the place.
+        tried: a line for every place looked at before.
+    """
+
+    place: Path
+    source: str
+    tried: tuple[str, ...]
+
+
+def find(target: str, module: str | PathLike[str] | None) -> Found:
+    """Return the module to load for `target`; the host's is compiled where there is none.
+
+    Raises:
+        MissingFault: there is none, and no compiler to make one.
+    """
+    tried: list[str] = []
+    for source, place, explicit in _places(target, module):
+        if place is None:
+            tried.append(f"looked at {source}: not given")
+        elif explicit or is_module(place):
+            return Found(place, source, tuple(tried))
+        else:
+            tried.append(f"looked at {source}: nothing at {place}")
+    recipe = toolchain.host_recipe(_packaged(), version("xiokv"))
+    try:
+        return Found(toolchain.build_cached(recipe), "the user's cache", tuple(tried))
+    except MissingFault as fault:
+        raise MissingFault("\n".join([f"no compiled module, and {fault}", *tried])) from fault
+
+
+def _places(
+    target: str, module: str | PathLike[str] | None
+) -> Iterator[tuple[str, Path | None, bool]]:
+    """Yield (source, place, whether it was named in so many words)."""
+    named = os.environ.get(MODULE_VARIABLE)
+    yield "the argument module", Path(module) if module is not None else None, True
+    yield f"${MODULE_VARIABLE}", Path(named) if named else None, True
+    project = _nearest_project()
+    yield f"the nearest {PROJECT}", _compile_dir(project) / target if project else None, False
+
+
+def _packaged() -> Path:
+    return Path(xiokv.generated.__file__).parent
+
+
+def _nearest_project() -> Path | None:
+    """Search upward, within one file system and not past the root of a git checkout."""
+    start = Path.cwd()
+    device = start.stat().st_dev
+    for folder in (start, *start.parents):
+        if folder.stat().st_dev != device:
+            return None
+        if (folder / PROJECT).is_file():
+            return folder / PROJECT
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def _compile_dir(project: Path) -> Path:
+    """Return the folder that holds a project's modules; no more of the file is read."""
+    try:
+        document = tomllib.loads(project.read_text(encoding="utf-8"))
+        written: str = document.get("compile", {}).get("dir", _DEFAULT_DIR)
+        folder = (project.parent / written).resolve()
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise RuntimeFault(f"{project} cannot be read: {error}") from error
+    if not folder.is_relative_to(project.parent.resolve()):
+        raise RuntimeFault(f"{project}: [compile] dir leaves the project's folder: {folder}")
+    return folder
