@@ -1,0 +1,42 @@
+"""The host module under test, compiled once from the text of this checkout."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from xiokv.runtime import toolchain
+from xiokv.runtime.module import Module, load
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _surroundings() -> Iterator[None]:
+    """Use a cache of the checkout's own, and no module that the caller's shell names.
+
+    Folders in the cache are named by all that they depend on, so that one session may use
+    what another compiled.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(ROOT / "build" / "cache"))
+        for name in [name for name in os.environ if name.startswith("XIOKV_")]:
+            if not name.startswith("XIOKV_TEST_"):
+                patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session")
+def recipe() -> toolchain.Recipe:
+    """Return how the host module of this checkout is made."""
+    return toolchain.host_recipe(ROOT / "generated", version("xiokv"))
+
+
+@pytest.fixture(scope="session")
+def module(recipe: toolchain.Recipe) -> Module:
+    """Return the host module of this checkout, whatever a project's build left."""
+    return load(module=toolchain.build_cached(recipe))
