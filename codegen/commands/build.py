@@ -1,4 +1,4 @@
-"""xiokv-gen build: render the spec into the project's output folder."""
+"""xiokv-gen build: render the spec into the project's output folder, and compile it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from xiokv.codegen.config import Config, load_config
+from xiokv.codegen.config import TARGETS, Config, load_config
+from xiokv.codegen.errors import UsageError
 from xiokv.codegen.lock import Lock, dump_lock
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.spec.load import load_spec, lock_of
@@ -18,6 +19,13 @@ from xiokv.codegen.writer import Written, write
 
 
 @click.command(name="build")
+@click.option(
+    "--target",
+    "added",
+    type=click.Choice(TARGETS),
+    multiple=True,
+    help="Compile for this target too, besides [compile].targets of xiokv.toml.",
+)
 @click.option("--emit-only", is_flag=True, help="Write the text and compile nothing.")
 @click.option(
     "--out",
@@ -26,17 +34,33 @@ from xiokv.codegen.writer import Written, write
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def command(project: str | None, emit_only: bool, out: Path | None, as_json: bool) -> None:
-    """Render the spec into headers, encoders, kernels and the Python twin."""
+def command(
+    project: str | None, added: tuple[str, ...], emit_only: bool, out: Path | None, as_json: bool
+) -> None:
+    """Render the spec into headers, encoders, kernels and the Python twin; compile."""
+    text_alone = emit_only or out is not None
+    if added and text_alone:
+        raise UsageError("--target compiles, --emit-only and --out do not: give one of both")
     config = load_config(project)
     written = emit_elsewhere(config, out.resolve()) if out else emit(config)
     root = out.resolve() if out else config.root
-    click.echo(_as_json(written, root) if as_json else _as_text(written, root))
-    if config.compile.targets and not (emit_only or out):
-        # Imported here: text needs no compiler, nor anything that looks for one.
-        from xiokv.codegen.compile import compile_targets
+    if not as_json:
+        click.echo(_as_text(written, root))
+    targets = () if text_alone else tuple(dict.fromkeys((*config.compile.targets, *added)))
+    modules = _compile(config, targets)
+    if as_json:
+        click.echo(_as_json(written, modules, root))
+    elif modules:
+        click.echo("\n".join(f"module {path.relative_to(root)}" for path in modules))
 
-        compile_targets(config, config.compile.targets)
+
+def _compile(config: Config, targets: tuple[str, ...]) -> tuple[Path, ...]:
+    if not targets:
+        return ()
+    # Imported here: text needs no compiler, nor anything that looks for one.
+    from xiokv.codegen.compile import compile_targets
+
+    return compile_targets(config, targets)
 
 
 def emit(config: Config) -> Written:
@@ -68,10 +92,11 @@ def _as_text(written: Written, root: Path) -> str:
     return "\n".join(lines or ["every generated file is up to date"])
 
 
-def _as_json(written: Written, root: Path) -> str:
+def _as_json(written: Written, modules: Iterable[Path], root: Path) -> str:
     values = {
         "root": str(root),
         "written": [path.relative_to(root).as_posix() for path in written.changed],
         "removed": [path.relative_to(root).as_posix() for path in written.removed],
+        "modules": [path.relative_to(root).as_posix() for path in modules],
     }
     return json.dumps(values, indent=2)
