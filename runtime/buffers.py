@@ -1,0 +1,244 @@
+"""Values of a batch: the caller's memory in, its address and each value's place out.
+
+Memory on the host is used where it lies; only a list of values is copied, once, into one
+buffer. Value i begins at i times a slot, or at an offset of its own, and always at a
+multiple of 4 bytes, as the first entry of a PRP demands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xiokv.runtime.arguments import integers
+from xiokv.runtime.errors import ArgumentFault
+
+ALIGNMENT = 4
+
+_VIEW: Callable[[Any], Any] = memoryview
+_NBYTES = attrgetter("nbytes")
+_PADS = tuple(bytes(count) for count in range(ALIGNMENT))
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Where the values of a batch lie.
+
+    Attributes:
+        memory: the bytes; holding it keeps them alive.
+        sizes: size of each value, or None where all have `size`.
+        size: size of every value; 0 where `sizes` says it.
+        offsets: where each value begins, or None where they lie `stride` apart.
+        stride: bytes from value to value; 0 where `offsets` says it.
+    """
+
+    memory: npt.NDArray[np.uint8]
+    sizes: Ints | None
+    size: int
+    offsets: Ints | None
+    stride: int
+
+    @property
+    def iova(self) -> int:
+        """Where the memory begins for the controller: on the host, where it begins."""
+        return int(self.memory.ctypes.data)
+
+
+NO_VALUES = Values(np.empty(0, np.uint8), None, 0, None, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a call says its values lie.
+
+    Attributes:
+        count: number of keys.
+        sizes: size of each value, or one for all, or None.
+        offsets: where each value begins, or None.
+        block_size: bytes of a slot as attached, or None.
+        size_max: largest size that one command may carry.
+    """
+
+    count: int
+    sizes: Any
+    offsets: Any
+    block_size: int | None
+    size_max: int
+
+
+def values_to_store(given: Any, shape: Shape) -> Values:
+    """Return where the values of a Store lie: one buffer, or a list of them."""
+    if shape.count == 0:
+        return NO_VALUES
+    if isinstance(given, (list, tuple)):
+        return _staged(given, shape)
+    return _placed("values", memory_of("values", given), shape)
+
+
+def slots_to_fill(out: Any, shape: Shape) -> Values:
+    """Return where the values of a Retrieve go; no two slots may overlap."""
+    if shape.count == 0:
+        return NO_VALUES
+    memory = memory_of("out", out)
+    if not memory.flags.writeable:
+        raise ArgumentFault("out is read-only; give a buffer that can be written")
+    values = _placed("out", memory, shape)
+    if values.offsets is not None:
+        sizes = np.full(shape.count, values.size) if values.sizes is None else values.sizes
+        _check_apart(values.offsets, sizes)
+    return values
+
+
+def memory_of(name: str, given: Any) -> npt.NDArray[np.uint8]:
+    """Return the bytes of a buffer, in place.
+
+    Raises:
+        ArgumentFault: it is no buffer of plain bytes in one piece.
+    """
+    if isinstance(given, np.ndarray):
+        if given.dtype.hasobject:
+            raise ArgumentFault(f"{name} has dtype {given.dtype}: pointers are no values")
+        if not given.flags.c_contiguous:
+            raise ArgumentFault(
+                f"{name} is not in one piece (shape {given.shape}, strides {given.strides});"
+                " numpy.ascontiguousarray() makes a copy that is"
+            )
+        return given.reshape(-1).view(np.uint8)
+    try:
+        view = memoryview(given)
+    except TypeError:
+        raise ArgumentFault(
+            f"{name} is a {type(given).__name__}, which gives no buffer in host memory; NumPy"
+            " arrays, bytes, bytearray and memoryview do"
+        ) from None
+    if not view.c_contiguous:
+        raise ArgumentFault(f"{name} is not in one piece; bytes() makes a copy that is")
+    return np.frombuffer(view.cast("B"), np.uint8) if view.nbytes else np.empty(0, np.uint8)
+
+
+def _staged(given: Sequence[Any], shape: Shape) -> Values:
+    """Copy a list of values into one buffer."""
+    if shape.sizes is not None or shape.offsets is not None:
+        raise ArgumentFault("a list of values has sizes of its own; leave sizes and offsets out")
+    if len(given) != shape.count:
+        raise ArgumentFault(f"{len(given)} values for {shape.count} keys; give one a key")
+    try:
+        sizes = np.fromiter(map(_NBYTES, map(_VIEW, given)), np.int64, shape.count)
+        pads = -sizes % ALIGNMENT
+        padded = chain.from_iterable(zip(given, map(_PADS.__getitem__, pads), strict=True))
+        joined = b"".join(padded)
+    except (TypeError, BufferError) as error:
+        raise ArgumentFault(f"a list of values holds buffers in one piece each: {error}") from None
+    _check_sizes(sizes, shape.block_size or shape.size_max, shape.size_max)
+    offsets = np.cumsum(sizes + pads) - (sizes + pads)
+    return Values(np.frombuffer(joined, np.uint8), sizes, 0, offsets, 0)
+
+
+def _placed(name: str, memory: npt.NDArray[np.uint8], shape: Shape) -> Values:
+    if shape.offsets is not None:
+        values = _at_offsets(memory, shape)
+    else:
+        values = _in_slots(name, memory, shape)
+    _check_aligned(name, values)
+    return values
+
+
+def _at_offsets(memory: npt.NDArray[np.uint8], shape: Shape) -> Values:
+    given = shape.block_size if shape.sizes is None else shape.sizes
+    if given is None:
+        raise ArgumentFault("offsets need sizes, or a block_size at attach")
+    sizes, size = _sizes(given, shape, shape.block_size or shape.size_max)
+    offsets = integers("offsets", shape.offsets, shape.count)
+    wrong = (offsets < 0) | (offsets > memory.size - (size if sizes is None else sizes))
+    if wrong.any():
+        index = int(wrong.argmax())
+        raise ArgumentFault(
+            f"value {index} of {size if sizes is None else sizes[index]} bytes at offset"
+            f" {offsets[index]} leaves the buffer of {memory.size} bytes"
+        )
+    return Values(memory, sizes, size, offsets, 0)
+
+
+def _in_slots(name: str, memory: npt.NDArray[np.uint8], shape: Shape) -> Values:
+    slot = shape.block_size or _slot(name, memory.size, shape)
+    if memory.size < slot * shape.count:
+        raise ArgumentFault(
+            f"{name} has {memory.size} bytes; {shape.count} keys of block_size {slot} need"
+            f" {slot * shape.count}"
+        )
+    sizes, size = _sizes(slot if shape.sizes is None else shape.sizes, shape, slot)
+    return Values(memory, sizes, size, None, slot)
+
+
+def _slot(name: str, total: int, shape: Shape) -> int:
+    """Return the slot size that divides a buffer evenly among the keys."""
+    if total == 0 and shape.sizes is None:
+        raise ArgumentFault(f"{name} is empty; for values of no bytes say sizes=0")
+    if total % shape.count:
+        raise ArgumentFault(
+            f"{name} has {total} bytes, which {shape.count} keys do not share evenly; give"
+            " offsets and sizes, or a block_size at attach"
+        )
+    return total // shape.count
+
+
+def _sizes(given: Any, shape: Shape, slot: int) -> tuple[Ints | None, int]:
+    """Return a size a key, or None and one size for all."""
+    if isinstance(given, (int, np.integer)):
+        size = integers("sizes", [given], 1)
+        _check_sizes(size, slot, shape.size_max)
+        return None, int(size[0])
+    sizes = integers("sizes", given, shape.count)
+    _check_sizes(sizes, slot, shape.size_max)
+    return sizes, 0
+
+
+def _check_sizes(sizes: Ints, slot: int, size_max: int) -> None:
+    wrong = (sizes < 0) | (sizes > min(slot, size_max))
+    if not wrong.any():
+        return
+    index = int(wrong.argmax())
+    limit = "its slot holds" if slot < size_max else "one command may carry here"
+    raise ArgumentFault(
+        f"value {index} has {sizes[index]} bytes; 0 to {min(slot, size_max)} are what {limit}"
+    )
+
+
+def _check_aligned(name: str, values: Values) -> None:
+    if values.iova % ALIGNMENT:
+        raise ArgumentFault(
+            f"{name} begins at address {values.iova:#x}; a value begins at a multiple of"
+            f" {ALIGNMENT}"
+        )
+    starts = values.stride if values.offsets is None else values.offsets
+    wrong = np.atleast_1d(starts) % ALIGNMENT != 0
+    if wrong.any():
+        what = f"slots of {starts}" if values.offsets is None else f"offset {_first(starts, wrong)}"
+        raise ArgumentFault(
+            f"{what} bytes: a value begins at a multiple of {ALIGNMENT}; pad the values, or give"
+            " offsets that are"
+        )
+
+
+def _first(numbers: Any, chosen: npt.NDArray[np.bool_]) -> int:
+    return int(numbers[chosen.argmax()])
+
+
+def _check_apart(offsets: Ints, sizes: Ints) -> None:
+    """Refuse slots that overlap: which value such a slot ends up with would be chance."""
+    filled = np.flatnonzero(sizes)
+    order = filled[np.argsort(offsets[filled], kind="stable")]
+    starts = offsets[order]
+    overlaps = starts[1:] < starts[:-1] + sizes[order[:-1]]
+    if overlaps.any():
+        at = int(overlaps.argmax())
+        first, second = sorted((int(order[at]), int(order[at + 1])))
+        raise ArgumentFault(f"slots of keys {first} and {second} overlap in out; keep them apart")
