@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -40,3 +41,17 @@ def recipe() -> toolchain.Recipe:
 def module(recipe: toolchain.Recipe) -> Module:
     """Return the host module of this checkout, whatever a project's build left."""
     return load(module=toolchain.build_cached(recipe))
+
+
+@pytest.fixture(scope="session")
+def run_gxx(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Return a function that compiles a C++ text; this checkout's headers come last."""
+
+    def compile_text(text: str, *flags: str) -> Path:
+        folder = tmp_path_factory.mktemp("gxx")
+        (folder / "unit.cpp").write_text(text, encoding="utf-8")
+        command = ["g++", "-std=c++17", *flags, "-I", ROOT / "generated" / "include"]
+        subprocess.run([*command, "unit.cpp", "-o", "unit"], cwd=folder, check=True)
+        return folder / "unit"
+
+    return compile_text
