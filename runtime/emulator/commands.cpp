@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "commands.h"
+
+#include <algorithm>
+#include <new>
+
+#include "list_page.h"
+#include "validate.h"
+
+namespace xiokv::emulator {
+
+namespace {
+
+constexpr uint8_t store_must_exist = 1 << 0;
+constexpr uint8_t store_must_not_exist = 1 << 1;
+
+/// Finds the host's buffer of `bytes`.
+Status map_buffer(Command &command, const Namespace &space, uint64_t bytes) {
+  if (bytes > space.config.transfer_max())
+    return Status::invalid_field;
+  return walk_prp(space.dma, command.sqe.prp1(), command.sqe.prp2(), bytes,
+                  command.segments);
+}
+
+/// Writes to the host's buffer, as much as there is to write.
+Status return_data(Command &command, const Namespace &space,
+                   const uint8_t *data, uint64_t bytes) {
+  command.bytes_out += bytes;
+  return scatter(space.dma, command.segments, data, bytes);
+}
+
+Status begin_store(Command &command, const Namespace &space) {
+  const uint32_t size = command.sqe.size();
+  if (size > space.config.value_max)
+    return Status::invalid_value_size;
+  const Status status = map_buffer(command, space, size);
+  if (status != Status::success)
+    return status;
+  const std::shared_ptr<uint8_t[]> bytes(new (std::nothrow) uint8_t[size]);
+  if (!bytes)
+    return Status::capacity_exceeded;
+  command.bytes_in += size;
+  command.request.operation = Operation::store;
+  command.request.value = {bytes, size};
+  const uint8_t options = command.sqe.options();
+  command.request.condition = {(options & store_must_exist) != 0,
+                               (options & store_must_not_exist) != 0};
+  return gather(space.dma, command.segments, bytes.get());
+}
+
+Status begin_retrieve(Command &command, const Namespace &space) {
+  command.request.operation = Operation::retrieve;
+  command.request.wanted = command.sqe.size();
+  return map_buffer(command, space, command.sqe.size());
+}
+
+/// The page grows as the store hands out keys.
+Status begin_list(Command &command, const Namespace &space) {
+  command.page = empty_list_page();
+  command.request.operation = Operation::list;
+  command.request.sink = [&page = command.page,
+                          room = command.sqe.size()](const Key &key) {
+    return add_to_list_page(page, room, key);
+  };
+  return map_buffer(command, space, command.sqe.size());
+}
+
+Status begin_delete(Command &command) {
+  command.request.operation = Operation::erase;
+  return Status::success;
+}
+
+Status begin_exist(Command &command) {
+  command.request.operation = Operation::exist;
+  return Status::success;
+}
+
+Outcome finish_store(const Command &command, const Namespace &space) {
+  const bool tell = space.config.has(XIOKV_EMU_STORE_RETURNS_SIZE);
+  return {Status::success, tell ? command.sqe.size() : 0};
+}
+
+Outcome finish_retrieve(Command &command, const Reply &reply,
+                        const Namespace &space) {
+  const uint32_t bytes = std::min(command.sqe.size(), reply.size);
+  return {return_data(command, space, reply.value.bytes.get(), bytes),
+          reply.size};
+}
+
+Outcome finish_list(Command &command, const Namespace &space) {
+  const uint64_t bytes =
+      std::min<uint64_t>(command.sqe.size(), command.page.size());
+  return {return_data(command, space, command.page.data(), bytes), 0};
+}
+
+Status to_status(Answer answer) {
+  switch (answer) {
+  case Answer::done:
+    return Status::success;
+  case Answer::missing:
+    return Status::key_missing;
+  case Answer::exists:
+    return Status::key_exists;
+  case Answer::full:
+    return Status::capacity_exceeded;
+  case Answer::failed:
+    break;
+  }
+  return Status::unrecovered_error;
+}
+
+} // namespace
+
+Status begin(Command &command, const Namespace &space) {
+  const Status status = validate(command.sqe, space.config);
+  if (status != Status::success)
+    return status;
+  command.request.key = command.sqe.key();
+  switch (static_cast<Opcode>(command.sqe.opcode())) {
+  case Opcode::store:
+    return begin_store(command, space);
+  case Opcode::retrieve:
+    return begin_retrieve(command, space);
+  case Opcode::list:
+    return begin_list(command, space);
+  case Opcode::erase:
+    return begin_delete(command);
+  case Opcode::exist:
+    return begin_exist(command);
+  }
+  return Status::invalid_opcode;
+}
+
+Outcome finish(Command &command, const Reply &reply, const Namespace &space) {
+  const Opcode opcode = static_cast<Opcode>(command.sqe.opcode());
+  const bool forgiven = opcode == Opcode::erase &&
+                        reply.answer == Answer::missing &&
+                        !space.delete_missing_fails;
+  if (reply.answer != Answer::done && !forgiven)
+    return {to_status(reply.answer), 0};
+  if (opcode == Opcode::store)
+    return finish_store(command, space);
+  if (opcode == Opcode::retrieve)
+    return finish_retrieve(command, reply, space);
+  if (opcode == Opcode::list)
+    return finish_list(command, space);
+  return {};
+}
+
+} // namespace xiokv::emulator

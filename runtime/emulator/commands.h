@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief The key-value commands: an SQE becomes a request to the store, and
+/// the store's reply a completion.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "command.h"
+#include "dma.h"
+#include "prp.h"
+#include "status.h"
+#include "value_store.h"
+
+namespace xiokv::emulator {
+
+/// @brief What commands need of their controller.
+struct Namespace {
+  const Config &config;
+  const Dma &dma;
+  std::atomic<bool> delete_missing_fails; ///< Feature 20h, bit 0.
+};
+
+/// @brief A command that is being carried out.
+struct Command {
+  Sqe sqe = {};
+  Request request;
+  std::vector<Segment> segments; ///< The host's buffer.
+  std::vector<uint8_t> page;     ///< List: what will be returned.
+  uint64_t bytes_in = 0;         ///< Read from the host so far.
+  uint64_t bytes_out = 0;        ///< Written to the host so far.
+};
+
+/// @brief Status and DW0 of a command that is over.
+struct Outcome {
+  Status status = Status::success;
+  uint32_t dw0 = 0;
+};
+
+/// @brief Check a command and make its request, reading a Store's value.
+/// @return Anything but success: the command is over, no request is to be made.
+Status begin(Command &command, const Namespace &space);
+
+/// @brief Turn the store's reply into the outcome, writing what is returned.
+Outcome finish(Command &command, const Reply &reply, const Namespace &space);
+
+} // namespace xiokv::emulator

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief How the controller reaches the host's memory.
+#pragma once
+
+#include <cstdint>
+
+#include "emulator.h"
+
+namespace xiokv::emulator {
+
+/// @brief Reads and writes at IOVAs: by the hook where one is set, else as
+/// addresses of this process. Each returns whether it succeeded.
+class Dma {
+public:
+  void set(const xiokv_emu_dma *hook) {
+    hook_ = hook ? *hook : xiokv_emu_dma{};
+  }
+
+  bool read(uint64_t iova, void *buffer, uint64_t bytes) const;
+  bool write(uint64_t iova, const void *buffer, uint64_t bytes) const;
+
+  /// @brief Wait until every write has reached its place.
+  bool flush() const {
+    return hook_.flush == nullptr || hook_.flush(hook_.context) == 0;
+  }
+
+  /// @brief Whether the rings too are out of this process's reach.
+  bool hooks_rings() const { return (hook_.flags & XIOKV_EMU_DMA_RINGS) != 0; }
+
+  bool read_sqe(uint64_t iova, uint8_t sqe[64]) const;
+
+  /// @brief Write DW0..DW2 of a completion.
+  void write_cqe_body(uint64_t iova, const uint8_t cqe[16]) const;
+
+  /// @brief Write DW3, whose phase bit hands the completion to the host.
+  void write_cqe_phase(uint64_t iova, const uint8_t cqe[16]) const;
+
+  /// @brief Write a completion, its second half last.
+  void write_cqe(uint64_t iova, const uint8_t cqe[16]) const;
+
+private:
+  xiokv_emu_dma hook_ = {};
+};
+
+} // namespace xiokv::emulator

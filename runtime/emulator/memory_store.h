@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief A value store in this process's memory.
+///
+/// Keys are spread over shards with a lock each; a shard keeps them in List
+/// order, and a List merges the shards.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "value_store.h"
+
+namespace xiokv::emulator {
+
+/// @brief A key's place in List order.
+struct Place {
+  uint64_t hash; ///< 0 where keys go by their bytes.
+  Key key;
+
+  bool operator<(const Place &other) const {
+    return hash != other.hash ? hash < other.hash : key < other.key;
+  }
+};
+
+class MemoryStore : public ValueStore {
+public:
+  /// @brief Take limits and List order from a configuration.
+  explicit MemoryStore(const Config &config);
+
+  std::unique_ptr<Session> open() override;
+  Usage usage() const override;
+
+  /// @brief Carry out a request on the calling thread.
+  Reply run(const Request &request);
+
+private:
+  static constexpr size_t shard_count = 16;
+  using Entries = std::map<Place, Blob>;
+
+  struct Shard {
+    std::mutex mutex;
+    Entries entries;
+  };
+
+  Place place(const Key &key) const;
+  Shard &shard(const Key &key);
+
+  Answer store(const Request &request);
+  Answer retrieve(const Request &request, Reply &reply);
+  Answer list(const Request &request);
+  Answer erase(const Request &request);
+  Answer exist(const Request &request);
+
+  bool reserve(uint64_t keys, uint64_t bytes);
+  void give_back(uint64_t keys, uint64_t bytes);
+
+  const uint64_t capacity_;
+  const uint64_t max_keys_;
+  const bool hashed_;
+  const bool wrap_;
+  std::array<Shard, shard_count> shards_;
+  std::atomic<uint64_t> keys_{0};
+  std::atomic<uint64_t> bytes_{0};
+};
+
+} // namespace xiokv::emulator

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "submission_queue.h"
+
+#include <utility>
+
+namespace xiokv::emulator {
+
+namespace {
+
+/// Most commands fetched before others get their turn.
+constexpr uint32_t burst = 64;
+
+} // namespace
+
+SubmissionQueue::SubmissionQueue(uint16_t qid, Ring ring,
+                                 uint32_t *tail_doorbell, CompletionQueue &cq,
+                                 const Namespace &space,
+                                 std::unique_ptr<Session> session, Trace &trace)
+    : qid_(qid), ring_(ring), doorbell_(tail_doorbell), cq_(cq), space_(space),
+      trace_(trace), faults_(space.config, qid),
+      order_(space.config.seed, UINT64_C(1) << 32 | qid),
+      session_(std::move(session)) {}
+
+bool SubmissionQueue::serve() {
+  if (dead_)
+    return false;
+  if (is_timed()) {
+    let_time_pass();
+    wake();
+    if (is_stalled())
+      return false;
+  } else if (space_.config.has(XIOKV_EMU_NULL) && is_idle()) {
+    return serve_null();
+  }
+  uint32_t fetched = 0;
+  for (; fetched < burst && can_fetch(); ++fetched)
+    fetch();
+  while (!runnable_.empty())
+    run();
+  collect();
+  return post_all() || fetched != 0;
+}
+
+bool SubmissionQueue::step() {
+  enum { fetching, running, posting };
+  ++now_;
+  wake();
+  if (dead_ || is_stalled())
+    return false;
+  collect();
+  const std::lock_guard<std::mutex> lock(cq_.mutex);
+  int possible[3];
+  uint64_t count = 0;
+  if (can_fetch())
+    possible[count++] = fetching;
+  if (!runnable_.empty())
+    possible[count++] = running;
+  if (cq_.is_half_posted() || can_post())
+    possible[count++] = posting;
+  if (count == 0)
+    return false;
+  const int chosen = possible[order_.below(count)];
+  if (chosen == fetching)
+    fetch();
+  else if (chosen == running)
+    run();
+  else
+    post_stepwise();
+  return true;
+}
+
+void SubmissionQueue::clear_faults() {
+  faults_.clear();
+  stalled_until_ = 0;
+  late_.clear();
+  for (auto &entry : delayed_)
+    runnable_.push_back(std::move(entry.second));
+  delayed_.clear();
+}
+
+bool SubmissionQueue::is_idle() const {
+  return runnable_.empty() && submitted_.empty() && leaving_.empty();
+}
+
+bool SubmissionQueue::is_timed() const {
+  return !faults_.none() || !delayed_.empty() || !late_.empty() || is_stalled();
+}
+
+/// Worker threads let microseconds pass, rounded down without loss.
+void SubmissionQueue::let_time_pass() {
+  using std::chrono::microseconds;
+  const auto passed =
+      std::chrono::duration_cast<microseconds>(Clock::now() - last_);
+  last_ += passed;
+  now_ += static_cast<uint64_t>(passed.count());
+}
+
+void SubmissionQueue::wake() {
+  while (!delayed_.empty() && delayed_.begin()->first <= now_) {
+    runnable_.push_back(std::move(delayed_.begin()->second));
+    delayed_.erase(delayed_.begin());
+  }
+  while (!late_.empty() && late_.begin()->first <= now_) {
+    leaving_.push_back({late_.begin()->second, {}});
+    late_.erase(late_.begin());
+  }
+}
+
+bool SubmissionQueue::can_fetch() {
+  if (dead_ || is_stalled())
+    return false;
+  if (head_ != tail_)
+    return true;
+  const uint32_t tail = acquire(doorbell_);
+  if (tail == doorbell_seen_)
+    return false;
+  doorbell_seen_ = tail;
+  ++counters_.doorbells;
+  if (tail < ring_.depth)
+    tail_ = tail;
+  else
+    ++counters_.invalid_doorbells;
+  return head_ != tail_;
+}
+
+/// Nothing can be said about a command that cannot be read: not even its CID.
+bool SubmissionQueue::fetch_entry(Sqe &sqe) {
+  if (!space_.dma.read_sqe(ring_.iova + sqe_bytes * head_, sqe.bytes)) {
+    dead_ = true;
+    return false;
+  }
+  head_ = ring_.next(head_);
+  ++counters_.commands;
+  if (trace_.on())
+    trace_.add(XIOKV_EMU_TRACE_SQE, qid_, sqe.bytes, sqe_bytes);
+  return true;
+}
+
+void SubmissionQueue::fetch() {
+  auto task = std::make_unique<Task>();
+  if (!fetch_entry(task->command.sqe))
+    return;
+  task->verdict = faults_.judge(task->command.sqe);
+  const Verdict &verdict = task->verdict;
+  if (verdict.stall)
+    stalled_until_ = *verdict.stall != 0 ? now_ + *verdict.stall : UINT64_MAX;
+  if (verdict.delay != 0)
+    delayed_.emplace(now_ + verdict.delay, std::move(task));
+  else
+    runnable_.push_back(std::move(task));
+}
+
+void SubmissionQueue::run() {
+  TaskPointer task = std::move(runnable_.front());
+  runnable_.pop_front();
+  Command &command = task->command;
+  if (task->verdict.status)
+    return end(*task, {});
+  if (space_.config.has(XIOKV_EMU_NULL))
+    return end(*task, null_outcome(command.sqe));
+  const Status status = begin(command, space_);
+  if (status != Status::success)
+    return end(*task, {status, 0});
+  command.request.token = next_token_++;
+  Request &request = command.request;
+  submitted_.emplace(request.token, std::move(task));
+  session_->submit(request);
+  collect();
+}
+
+void SubmissionQueue::collect() {
+  for (Reply reply; session_->poll(reply);) {
+    const auto found = submitted_.find(reply.token);
+    const TaskPointer task = std::move(found->second);
+    submitted_.erase(found);
+    end(*task, finish(task->command, reply, space_));
+  }
+}
+
+/// Makes the command's completion, and those that faults add or take away. The
+/// data is in its place before the completion can be seen.
+void SubmissionQueue::end(Task &task, Outcome outcome) {
+  const Verdict &verdict = task.verdict;
+  const Sqe &sqe = task.command.sqe;
+  counters_.bytes_in += task.command.bytes_in;
+  counters_.bytes_out += task.command.bytes_out;
+  if (!space_.dma.flush() && outcome.status == Status::success)
+    outcome = {Status::data_transfer_error, 0};
+  Completion completion = {outcome.dw0, qid_, sqe.cid(),
+                           status_field(outcome.status)};
+  if (verdict.status)
+    completion.status = *verdict.status;
+  if (verdict.foreign_sqid)
+    leaving_.push_back(
+        {{completion.dw0, *verdict.foreign_sqid, sqe.cid(), 0}, {}});
+  if (verdict.unknown_cid)
+    leaving_.push_back({{0, qid_, *verdict.unknown_cid, 0}, {}});
+  if (verdict.size && completion.status == 0 &&
+      static_cast<Opcode>(sqe.opcode()) == Opcode::retrieve)
+    completion.dw0 = *verdict.size;
+  if (!verdict.drop)
+    leaving_.push_back({completion, verdict.duplicate_after});
+}
+
+Outcome SubmissionQueue::null_outcome(const Sqe &sqe) {
+  if (static_cast<Opcode>(sqe.opcode()) != Opcode::retrieve)
+    return {};
+  if (!space_.config.has(XIOKV_EMU_DISTINCT_DW0))
+    return {Status::success, sqe.size()};
+  null_size_ = null_size_ < space_.config.value_max ? null_size_ + 1 : 0;
+  return {Status::success, null_size_};
+}
+
+uint16_t SubmissionQueue::status_field(Status status) const {
+  const bool moved = is_key_value(status) && space_.config.has(XIOKV_EMU_SCT1);
+  return static_cast<uint16_t>(static_cast<uint16_t>(status) |
+                               (moved ? 0x100 : 0));
+}
+
+bool SubmissionQueue::can_post() {
+  const bool more = !runnable_.empty() || !submitted_.empty() || can_fetch();
+  if (leaving_.empty() || !faults_.may_leave(leaving_.size(), more))
+    return false;
+  if (cq_.has_room())
+    return true;
+  counters_.held_completions += held_ ? 0 : 1;
+  held_ = true;
+  return false;
+}
+
+SubmissionQueue::Leaving SubmissionQueue::take_leaving() {
+  const auto at = leaving_.begin() +
+                  static_cast<std::ptrdiff_t>(faults_.pick(leaving_.size()));
+  const Leaving leaving = *at;
+  leaving_.erase(at);
+  held_ = false;
+  ++counters_.completions;
+  if (leaving.duplicate_after)
+    late_.emplace(now_ + *leaving.duplicate_after, leaving.completion);
+  return leaving;
+}
+
+void SubmissionQueue::post() { cq_.post(take_leaving().completion, head_); }
+
+void SubmissionQueue::post_stepwise() {
+  if (cq_.is_half_posted())
+    cq_.post_rest();
+  else if (space_.config.has(XIOKV_EMU_SPLIT_CQE))
+    cq_.post_half(take_leaving().completion, head_);
+  else
+    post();
+}
+
+bool SubmissionQueue::post_all() {
+  if (leaving_.empty())
+    return false;
+  const std::lock_guard<std::mutex> lock(cq_.mutex);
+  bool posted = false;
+  if (cq_.is_half_posted())
+    cq_.post_rest();
+  for (; can_post(); posted = true)
+    post();
+  return posted;
+}
+
+/// The way of benchmarks: fetch an entry, post an entry.
+bool SubmissionQueue::serve_null() {
+  const std::lock_guard<std::mutex> lock(cq_.mutex);
+  uint32_t served = 0;
+  for (Sqe sqe;
+       served < burst && can_fetch() && cq_.has_room() && fetch_entry(sqe);
+       ++served) {
+    const Outcome outcome = null_outcome(sqe);
+    cq_.post({outcome.dw0, qid_, sqe.cid(), 0}, head_);
+  }
+  counters_.completions += served;
+  return served != 0;
+}
+
+} // namespace xiokv::emulator

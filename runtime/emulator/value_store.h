@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief Where values are kept: the interface between the controller and a
+/// store, made so that a store may be far away.
+///
+/// A queue opens a session, submits requests to it and polls it for replies; no
+/// call blocks, and no thread is needed per request. A store in memory replies
+/// at once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+
+#include "config.h"
+
+namespace xiokv::emulator {
+
+/// @brief A key: its bytes, zeros after them, and its length.
+struct Key {
+  std::array<uint8_t, key_bytes> bytes = {};
+  uint8_t length = 0;
+
+  bool operator==(const Key &other) const {
+    return length == other.length && bytes == other.bytes;
+  }
+
+  /// @brief By bytes, a prefix first.
+  bool operator<(const Key &other) const {
+    const int order = std::memcmp(bytes.data(), other.bytes.data(), key_bytes);
+    return order != 0 ? order < 0 : length < other.length;
+  }
+};
+
+/// @brief A value, or its first bytes. Its bytes never change, so that whoever
+/// holds a blob may read it while the key gets another value.
+struct Blob {
+  std::shared_ptr<const uint8_t[]> bytes;
+  uint32_t size = 0;
+};
+
+/// @brief What a Store asks of the key's presence.
+struct Condition {
+  bool must_exist = false;
+  bool must_not_exist = false;
+};
+
+enum class Operation { store, retrieve, list, erase, exist };
+
+/// @brief Takes the next key of a List; returns whether it had room for it.
+using KeySink = std::function<bool(const Key &)>;
+
+/// @brief One operation. It stays where it is until its reply was polled.
+struct Request {
+  Operation operation = Operation::exist;
+  uint64_t token = 0; ///< Comes back in the reply.
+  Key key;            ///< List: the first key wanted; length 0: from the start.
+  Blob value;         ///< Store: the value.
+  Condition condition;
+  uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed.
+  KeySink sink;        ///< List: called in order until it returns false.
+};
+
+enum class Answer { done, missing, exists, full, failed };
+
+struct Reply {
+  uint64_t token = 0;
+  Answer answer = Answer::done;
+  Blob value;        ///< Retrieve: at least the bytes wanted, if there are.
+  uint32_t size = 0; ///< Retrieve: bytes of the whole value.
+};
+
+struct Usage {
+  uint64_t keys = 0;
+  uint64_t bytes = 0;
+};
+
+/// @brief Requests in flight of one queue; used by one thread at a time.
+///
+/// When the destructor returns, no request is touched any more; whether those
+/// without a reply took effect is open.
+class Session {
+public:
+  virtual ~Session() = default;
+  virtual void submit(Request &request) = 0;
+
+  /// @brief Take one reply.
+  /// @return Whether there was one.
+  virtual bool poll(Reply &reply) = 0;
+};
+
+/// @brief A store. Sessions of different queues work at the same time; the
+/// store outlives them.
+class ValueStore {
+public:
+  virtual ~ValueStore() = default;
+  virtual std::unique_ptr<Session> open() = 0;
+  virtual Usage usage() const = 0;
+};
+
+} // namespace xiokv::emulator

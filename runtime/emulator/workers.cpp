@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "workers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+namespace xiokv::emulator {
+
+namespace {
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Waits a little longer with every idle round: first for the sake of latency,
+/// then of others who want the core, at last of an idle machine.
+class BackOff {
+public:
+  void reset() { rounds_ = 0; }
+
+  void wait() {
+    ++rounds_;
+    if (rounds_ < spins)
+      pause();
+    else if (rounds_ < yields)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(
+          std::min(longest, shortest * (rounds_ - yields + 1)));
+  }
+
+private:
+  static constexpr uint32_t spins = 200;
+  static constexpr uint32_t yields = 1000;
+  static constexpr std::chrono::microseconds shortest{5};
+  static constexpr std::chrono::microseconds longest{200};
+
+  uint32_t rounds_ = 0;
+};
+
+} // namespace
+
+bool Workers::start(uint32_t count, const Round &round) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (running_)
+    return true;
+  running_ = true;
+  try {
+    for (uint32_t worker = 0; worker < count; ++worker)
+      threads_.emplace_back([this, round, worker] { poll(round, worker); });
+  } catch (const std::system_error &) {
+    join();
+  }
+  return running_;
+}
+
+void Workers::stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  join();
+}
+
+void Workers::join() {
+  running_ = false;
+  for (std::thread &thread : threads_)
+    thread.join();
+  threads_.clear();
+}
+
+void Workers::poll(const Round &round, uint32_t worker) const {
+  BackOff back_off;
+  while (running_) {
+    if (round(worker))
+      back_off.reset();
+    else
+      back_off.wait();
+  }
+}
+
+} // namespace xiokv::emulator

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief Threads that poll, and rest where there is nothing to do.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace xiokv::emulator {
+
+class Workers {
+public:
+  /// @brief One round of polling; returns whether anything was done.
+  using Round = std::function<bool(uint32_t worker)>;
+
+  Workers() = default;
+  Workers(const Workers &) = delete;
+  Workers &operator=(const Workers &) = delete;
+  ~Workers() { stop(); }
+
+  /// @brief Start the threads unless they run.
+  /// @return Whether they run.
+  bool start(uint32_t count, const Round &round);
+
+  /// @brief Stop and join the threads, if any.
+  void stop();
+
+  bool running() const { return running_; }
+
+private:
+  void join();
+  void poll(const Round &round, uint32_t worker) const;
+
+  std::mutex mutex_; ///< Held by start and stop.
+  std::vector<std::thread> threads_;
+  std::atomic<bool> running_{false};
+};
+
+} // namespace xiokv::emulator
