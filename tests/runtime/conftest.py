@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -55,3 +56,16 @@ def run_gxx(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         return folder / "unit"
 
     return compile_text
+
+
+@pytest.fixture(scope="session")
+def wait_until() -> Callable[[Callable[[], bool]], None]:
+    """Return a function that waits, for some seconds at most, until a condition holds."""
+
+    def wait(condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + 20
+        while not condition():
+            assert time.monotonic() < end, "what was waited for did not come"
+            time.sleep(0.001)
+
+    return wait
