@@ -101,15 +101,11 @@ def _asked(target: str | None) -> str | None:
 
 
 def _check_target(description: Description, asked: str | None) -> None:
-    if description.target not in _DRIVERS:
+    wanted = [asked] if asked else list(_DRIVERS)
+    if description.target not in wanted:
         raise RuntimeFault(
-            f"{description.library} was built for target {description.target!r}; this version"
-            f" of xiokv has a driver for {', '.join(_DRIVERS)}"
-        )
-    if asked is not None and description.target != asked:
-        raise RuntimeFault(
-            f"{description.library} was built for target {description.target!r}, and"
-            f" {asked!r} is asked for"
+            f"{description.library} was built for target {description.target!r}; what is"
+            f" wanted is {' or '.join(wanted)}"
         )
 
 
