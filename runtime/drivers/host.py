@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -24,20 +25,35 @@ _Entry = Callable[[abi.Batch, int], None]
 
 
 class HostLaunch:
-    """A batch on the host: the parts of it that threads run."""
+    """A batch on the host: the parts of it that threads run.
 
-    def __init__(self, parts: Sequence[Future[None]]) -> None:
-        """Follow the parts; none where the batch has ended already."""
+    A part that failed may have ended before the launch that the batch was to follow. Its
+    end is awaited too, so that those who wait for this batch wait for all before it.
+    """
+
+    def __init__(self, parts: Sequence[Future[None]], after: Launch | None = None) -> None:
+        """Follow the parts."""
         self._parts = parts
+        self._after = after
 
     @property
     def done(self) -> bool:
         """Tell whether every part has ended, without waiting."""
-        return all(part.done() for part in self._parts)
+        after = self._after
+        if after is not None and after.done:
+            self._after = after = None
+        return after is None and all(part.done() for part in self._parts)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end, at most `timeout` seconds; raise what kept a part from running."""
+        started = time.monotonic()
         wait(self._parts, timeout)
+        after = self._after
+        if after is not None:
+            # How the other one ended is for those who wait for it.
+            with suppress(Exception):
+                spent = time.monotonic() - started
+                after.wait(None if timeout is None else max(timeout - spent, 0))
         if not self.done:
             return False
         for part in self._parts:
@@ -105,15 +121,12 @@ class HostDriver:
     def launch(
         self, kernel: str, batch: abi.Batch, stream: Stream | None, after: Launch | None
     ) -> HostLaunch:
-        """Start a kernel; without a stream, one queue is run by the calling thread itself."""
+        """Start a kernel, never on the calling thread: an interrupt must find it waiting."""
         run = _Run(self._entry(kernel), batch, after)
         count = batch.queue_count
         if stream is not None:
-            return HostLaunch([stream.submit(lambda: self._run_all(run, count))])
-        if count == 1:
-            run(0)
-            return HostLaunch(())
-        return HostLaunch(self._start(run, range(count)))
+            return HostLaunch([stream.submit(lambda: self._run_all(run, count))], after)
+        return HostLaunch(self._start(run, range(count)), after)
 
     def _run_all(self, run: _Run, count: int) -> None:
         """Run every queue; the first on the calling thread."""
