@@ -137,17 +137,17 @@ class Result:
         Raises:
             BatchFault: keys failed; the message names the first of them.
         """
-        failed = np.flatnonzero(np.isin(self.status, _RAISING[self.command]))
+        failed = self._failed()
         if failed.size:
             raise BatchFault(self._complaint(failed), self)
 
     def __repr__(self) -> str:
-        """Return the counts, and the first keys that are not OK."""
+        """Return the counts, and the first keys that failed."""
         head = f"{self.command} of {len(self)} keys"
         if not self.done:
             return f"<Result: {head}, running>"
-        odd = np.flatnonzero(self.status != Outcome.OK)[:_SHOWN]
-        return f"<Result: {'; '.join([f'{head}: {self._counted()}', *map(self._describe, odd)])}>"
+        parts = [f"{head}: {self._counted()}", *map(self._describe, self._failed()[:_SHOWN])]
+        return f"<Result: {'; '.join(parts)}>"
 
     @cached_property
     def _records(self) -> npt.NDArray[Any]:
@@ -157,6 +157,9 @@ class Result:
     def _unanswered(self) -> npt.NDArray[np.bool_]:
         status, outcome = self._records["status"], self._records["outcome"]
         return np.asarray((status == NO_STATUS) | (outcome == Outcome.NONE), np.bool_)
+
+    def _failed(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(np.isin(self.status, _RAISING[self.command]))
 
     def _counted(self) -> str:
         return ", ".join(f"{count} {outcome.name}" for outcome, count in self.counts.items())
