@@ -1,0 +1,100 @@
+"""Semantic fields of a call: named values in, bits of CDW11[31:16], CDW12 and CDW13 out.
+
+Which fields there are, and where, the module's profile says; the default one has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xiokv.runtime.arguments import integers
+from xiokv.runtime.description import SemanticField
+from xiokv.runtime.errors import ArgumentFault
+
+#: The dwords that may carry semantic fields, in the order of `abi.Batch.semantic`.
+DWORDS = (11, 12, 13)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Bits for one of the dwords, in place.
+
+    Attributes:
+        mask: bits that may be set.
+        value: bits of every key.
+        per_key: further bits of each key, or None.
+    """
+
+    mask: int = 0
+    value: int = 0
+    per_key: npt.NDArray[np.uint32] | None = None
+
+
+NO_SEMANTIC = (Place(),) * len(DWORDS)
+
+
+def per_key_dwords(fields: Sequence[SemanticField]) -> tuple[int, ...]:
+    """Return the dwords that a field may give another value for each key."""
+    return tuple(sorted({field.dword for field in fields if field.scope == "key"}))
+
+
+def pack_semantic(
+    fields: Sequence[SemanticField], command: str, given: Mapping[str, Any], count: int
+) -> tuple[Place, ...]:
+    """Pack the values of named fields.
+
+    Args:
+        fields: what the profile declares.
+        command: only fields of this command are taken.
+        given: an integer a field; where its scope is the key, also one a key.
+        count: number of keys.
+
+    Raises:
+        ArgumentFault: there is no such field, or a value does not fit it.
+    """
+    if not given:
+        return NO_SEMANTIC
+    known = {field.name: field for field in fields if command in field.commands}
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ArgumentFault(
+            f"{command} has no argument or semantic field {unknown[0]!r}; the module's profile"
+            f" declares {', '.join(sorted(known)) or 'none'} for it"
+        )
+    chosen = [(known[name], value) for name, value in given.items()]
+    return tuple(
+        _pack_place([pair for pair in chosen if pair[0].dword == dword], count) for dword in DWORDS
+    )
+
+
+def _pack_place(chosen: list[tuple[SemanticField, Any]], count: int) -> Place:
+    mask = value = 0
+    per_key: npt.NDArray[np.int64] | None = None
+    for field, given in chosen:
+        mask |= _max(field) << field.lsb
+        if field.scope == "batch" or isinstance(given, (int, np.integer)):
+            value |= int(_checked(field, [given], 1)[0]) << field.lsb
+        else:
+            bits = _checked(field, given, count) << field.lsb
+            per_key = bits if per_key is None else per_key | bits
+    return Place(mask, value, None if per_key is None else per_key.astype(np.uint32))
+
+
+def _checked(field: SemanticField, given: Any, count: int) -> npt.NDArray[np.int64]:
+    values = integers(field.name, given, count)
+    wrong = (values < 0) | (values > _max(field))
+    if wrong.any():
+        raise ArgumentFault(
+            f"{field.name} = {values[wrong.argmax()]:#x}: 0 to {_max(field):#x} fit its bits,"
+            f" CDW{field.dword}[{field.msb}:{field.lsb}]"
+        )
+    return values
+
+
+def _max(field: SemanticField) -> int:
+    return (1 << (field.msb - field.lsb + 1)) - 1

@@ -1,0 +1,86 @@
+"""Named semantic fields end up in their bits, for the batch or for each key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xiokv.runtime.description import SemanticField
+from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.semantic import NO_SEMANTIC, pack_semantic, per_key_dwords
+
+FIELDS = (
+    SemanticField("tier", 11, 19, 16, "batch", ("store", "retrieve")),
+    SemanticField("hint", 11, 31, 24, "key", ("store",)),
+    SemanticField("rank", 12, 7, 0, "key", ("store",)),
+    SemanticField("layer", 12, 15, 8, "key", ("store",)),
+    SemanticField("tag", 13, 31, 0, "batch", ("store",)),
+)
+
+
+def packed(command: str = "store", count: int = 3, **given: Any) -> list[tuple[int, int, Any]]:
+    places = pack_semantic(FIELDS, command, given, count)
+    return [
+        (place.mask, place.value, None if place.per_key is None else place.per_key.tolist())
+        for place in places
+    ]
+
+
+NOTHING = (0, 0, None)
+PACKED: dict[str, tuple[dict[str, Any], list[Any]]] = {
+    "none": ({}, [NOTHING] * 3),
+    "batch": ({"tier": 15}, [(0xF0000, 0xF0000, None), NOTHING, NOTHING]),
+    "whole dword": ({"tag": 2**32 - 1}, [NOTHING, NOTHING, (2**32 - 1, 2**32 - 1, None)]),
+    "key": (
+        {"hint": [0, 1, 255]},
+        [(0xFF000000, 0, [0, 1 << 24, 255 << 24]), NOTHING, NOTHING],
+    ),
+    "one for all keys": ({"rank": 9}, [NOTHING, (0xFF, 9, None), NOTHING]),
+    "array": (
+        {"rank": np.array([1, 2, 3], np.uint8)},
+        [NOTHING, (0xFF, 0, [1, 2, 3]), NOTHING],
+    ),
+    "two in one dword": (
+        {"rank": [1, 2, 3], "layer": [4, 5, 6]},
+        [NOTHING, (0xFFFF, 0, [0x401, 0x502, 0x603]), NOTHING],
+    ),
+    "mixed in one dword": (
+        {"tier": 3, "hint": [1, 2, 3]},
+        [(0xFF0F0000, 0x30000, [1 << 24, 2 << 24, 3 << 24]), NOTHING, NOTHING],
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), PACKED.values(), ids=PACKED)
+def test_values_lie_in_their_bits(given: dict[str, Any], expected: list[Any]) -> None:
+    assert packed(**given) == expected
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "unknown": ("store", {"size": 1}, "no argument or semantic field 'size'.*hint, layer"),
+    "another command's": ("retrieve", {"rank": 1}, "retrieve has no .*'rank'.*declares tier for"),
+    "command without any": ("exist", {"tier": 1}, "declares none"),
+    "too wide": ("store", {"tier": 16}, r"tier = 0x10: 0 to 0xf fit its bits, CDW11\[19:16\]"),
+    "negative": ("store", {"rank": -1}, "rank = -0x1"),
+    "too wide for a key": ("store", {"rank": [0, 256, 0]}, "rank = 0x100"),
+    "one a key for the batch": ("store", {"tier": [1, 2, 3]}, "tier have shape"),
+    "too few": ("store", {"rank": [1, 2]}, "3 keys need"),
+    "fraction": ("store", {"tier": 1.5}, "tier are integers"),
+}
+
+
+@pytest.mark.parametrize(("command", "given", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_does_not_fit_is_refused(command: str, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ArgumentFault, match=said):
+        packed(command, **given)
+
+
+def test_nothing_is_packed_where_nothing_is_given() -> None:
+    assert pack_semantic(FIELDS, "store", {}, 3) is NO_SEMANTIC
+
+
+def test_only_dwords_with_fields_a_key_need_memory_a_key() -> None:
+    assert per_key_dwords(FIELDS) == (11, 12)
+    assert per_key_dwords(FIELDS[:1]) == ()
