@@ -1,0 +1,331 @@
+"""The calls: keys and values in, one result a key out.
+
+`attach` creates queues on a controller and returns a `KV`, whose calls check their
+arguments against the controller's limits before anything is submitted.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from xiokv.generated.nvme_kv import RetrieveOption, StoreOption
+from xiokv.runtime import abi, listing
+from xiokv.runtime.batch import NoRun, Request
+from xiokv.runtime.buffers import (
+    ALIGNMENT,
+    NO_VALUES,
+    Shape,
+    Values,
+    memory_of,
+    slots_to_fill,
+    values_to_store,
+)
+from xiokv.runtime.controller import Controller, Limits
+from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.keys import Keys, pack_keys, pack_start_key
+from xiokv.runtime.log import log
+from xiokv.runtime.queues import QueueSet
+from xiokv.runtime.results import Result
+from xiokv.runtime.semantic import pack_semantic
+from xiokv.runtime.submit import Submitter
+
+if TYPE_CHECKING:
+    from xiokv.runtime.module import Module
+
+
+def attach(
+    module: Module,
+    controller: Controller,
+    *,
+    queues: int = 1,
+    depth: int = 1024,
+    window: int = 1023,
+    nsid: int = 1,
+    block_size: int | None = None,
+    timeout: float = 5.0,
+) -> KV:
+    """Create queues on a controller and return what stores and retrieves through them.
+
+    Args:
+        module: the compiled module that drives the queues.
+        controller: where the values are.
+        queues: queue pairs; a batch is spread over all of them.
+        depth: entries of each ring.
+        window: most commands in flight a queue.
+        nsid: the namespace; it has to be key-value.
+        block_size: bytes of a slot, where all values have the same; it also keeps the
+            memory for PRP lists small.
+        timeout: seconds without any completion after which a queue is given up.
+
+    Raises:
+        ArgumentFault: the controller does not allow what was asked for.
+    """
+    limits = controller.limits(nsid)
+    _check_block_size(block_size, limits)
+    _check_timeout(timeout)
+    open_queues = partial(
+        QueueSet.create,
+        controller,
+        module.driver,
+        queues,
+        nsid=nsid,
+        depth=depth,
+        window=window,
+        # A List page needs some room, too.
+        max_transfer=block_size and max(block_size, abi.PAGE_BYTES),
+    )
+    return KV(module, open_queues, limits, block_size, timeout)
+
+
+class KV:
+    """Keys and values on one namespace; a context manager.
+
+    A call without a stream returns when the batch has ended. One with a stream returns at
+    once, and its result waits where it has to. Calls may come from any thread: their
+    batches run one after the other.
+
+    A batch needs 37 bytes a key beside its values. They are allocated ahead and used again;
+    a batch that is larger than any before waits for those that run.
+
+    Attributes:
+        limits: what controller and namespace allow.
+        block_size: bytes of a slot, or None.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        open_queues: Callable[[], QueueSet],
+        limits: Limits,
+        block_size: int | None,
+        timeout: float,
+    ) -> None:
+        """Create the queues; `attach` calls this."""
+        self.limits = limits
+        self.block_size = block_size
+        self._timeout = timeout
+        self._fields = module.description.fields
+        self._submitter = Submitter(module, open_queues)
+        pair = self._submitter.queues.pairs[0]
+        self._transfer_max = int(pair.record.max_transfer)
+        self._page = module.driver.allocate(min(listing.PAGE_BYTES, self._transfer_max))
+        self._page_lock = threading.Lock()
+
+    @property
+    def queues(self) -> QueueSet:
+        """The queue pairs, with their counters."""
+        return self._submitter.queues
+
+    def store(
+        self,
+        keys: Any,
+        values: Any,
+        *,
+        sizes: Any = None,
+        offsets: Any = None,
+        key_lengths: Any = None,
+        if_absent: bool = False,
+        if_present: bool = False,
+        no_compress: bool = False,
+        stream: Any = None,
+        timeout: float | None = None,
+        **semantic: Any,
+    ) -> Result:
+        """Store a value under each key; of equal keys one gets its value.
+
+        Args:
+            keys: a sequence of bytes, 1 to 16 each, or an (n, 16) uint8 array.
+            values: a contiguous buffer that holds value i at i times a slot, or at
+                `offsets[i]`; or a list of n buffers, which is copied. A slot has the
+                attached block_size, or else the n-th part of the buffer.
+            sizes: bytes of each value, or one number for all; a slot's by default.
+            offsets: where each value begins, in multiples of 4 bytes.
+            key_lengths: for an array of keys, the length of each; 16 by default.
+            if_absent: store only keys that are not there; others become EXISTS.
+            if_present: store only keys that are there; others become MISSING.
+            no_compress: ask the device to keep the values uncompressed.
+            stream: run in this stream of the driver, and return at once.
+            timeout: seconds without any completion; as attached by default.
+            semantic: fields that the module's profile declares, an integer each; where
+                their scope is the key, also one a key.
+        """
+        if if_absent and if_present:
+            raise ArgumentFault("if_absent and if_present: no key is both; give one of them")
+        options = StoreOption.DONT_STORE_IF_KEY_EXISTS * if_absent
+        options |= StoreOption.DONT_STORE_IF_KEY_NOT_EXISTS * if_present
+        options |= StoreOption.DONT_COMPRESS * no_compress
+        packed = pack_keys(keys, key_lengths, self.limits.key_max)
+        size_max = min(self._transfer_max, self.limits.value_max)
+        shape = Shape(len(packed), sizes, offsets, self.block_size, size_max)
+        placed = values_to_store(values, shape)
+        return self._run(
+            "store", packed, placed, options, stream=stream, timeout=timeout, semantic=semantic
+        )
+
+    def retrieve(
+        self,
+        keys: Any,
+        out: Any,
+        *,
+        sizes: Any = None,
+        offsets: Any = None,
+        key_lengths: Any = None,
+        raw: bool = False,
+        stream: Any = None,
+        timeout: float | None = None,
+        **semantic: Any,
+    ) -> Result:
+        """Retrieve the value of each key into its slot of `out`.
+
+        A value that is larger than its slot fills the slot and becomes TRUNCATED; its
+        `value_size` is the whole size. Bytes of a slot past the value stay as they were.
+
+        Args:
+            keys: as for `store`.
+            out: a contiguous, writable buffer; slots as for `store`. They may not overlap.
+            sizes: bytes of each slot to fill; the whole slot by default.
+            offsets: as for `store`.
+            key_lengths: as for `store`.
+            raw: return values as they are kept, without decompressing them.
+            stream: as for `store`; `out` may not be touched until the result is there.
+            timeout: as for `store`.
+            semantic: as for `store`.
+        """
+        packed = pack_keys(keys, key_lengths, self.limits.key_max)
+        shape = Shape(len(packed), sizes, offsets, self.block_size, self._transfer_max)
+        slots = slots_to_fill(out, shape)
+        options = RetrieveOption.RAW * raw
+        return self._run(
+            "retrieve", packed, slots, options, stream=stream, timeout=timeout, semantic=semantic
+        )
+
+    def exist(
+        self,
+        keys: Any,
+        *,
+        key_lengths: Any = None,
+        stream: Any = None,
+        timeout: float | None = None,
+        **semantic: Any,
+    ) -> Result:
+        """Ask which keys are there: OK or MISSING."""
+        packed = pack_keys(keys, key_lengths, self.limits.key_max)
+        return self._run("exist", packed, stream=stream, timeout=timeout, semantic=semantic)
+
+    def delete(
+        self,
+        keys: Any,
+        *,
+        key_lengths: Any = None,
+        stream: Any = None,
+        timeout: float | None = None,
+        **semantic: Any,
+    ) -> Result:
+        """Delete keys; whether a key that is not there is OK or MISSING is the device's."""
+        packed = pack_keys(keys, key_lengths, self.limits.key_max)
+        return self._run("delete", packed, stream=stream, timeout=timeout, semantic=semantic)
+
+    def list(self, start: bytes = b"", limit: int | None = None) -> Iterator[bytes]:
+        """Return the keys from `start` on in the device's order, at most `limit`."""
+        pack_start_key(start, self.limits.key_max)
+        return listing.walk(self._list_page, bytes(start), limit)
+
+    def xio_batched_kv_retrieve(
+        self, block_keys: Any, n: int, gpu_buffer: Any, stream: Any
+    ) -> Result:
+        """Retrieve n blocks; key i lands at i * block_size of `gpu_buffer`, which they fill."""
+        if self.block_size is None:
+            raise ArgumentFault("xio_batched_kv_retrieve needs a block_size at attach")
+        if len(block_keys) != n:
+            raise ArgumentFault(f"n is {n}, and there are {len(block_keys)} block_keys")
+        have = memory_of("gpu_buffer", gpu_buffer).size
+        if have != n * self.block_size:
+            raise ArgumentFault(
+                f"gpu_buffer has {have} bytes; {n} blocks of {self.block_size} bytes have"
+                f" {n * self.block_size}"
+            )
+        return self.retrieve(block_keys, gpu_buffer, stream=stream)
+
+    def quiesce(self) -> None:
+        """Wait until no batch runs."""
+        self._submitter.drain()
+
+    def reset(self) -> None:
+        """Replace the queues by new ones, after which a dead queue's memory is free."""
+        self._submitter.reset()
+
+    def close(self) -> None:
+        """Wait for all batches, delete the queues and free memory; again: do nothing.
+
+        Where the controller does not delete a queue, the error goes to the caller and the
+        memory is kept, since the controller may still write to it.
+        """
+        self._submitter.close()
+        self._page.free()
+
+    def __enter__(self) -> KV:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close; where the block raised, that goes on and a failure to close is logged."""
+        try:
+            self.close()
+        except Exception:
+            if raised is None:
+                raise
+            log.exception("a KV could not be closed either")
+
+    def _run(
+        self,
+        command: str,
+        keys: Keys,
+        values: Values = NO_VALUES,
+        options: int = 0,
+        *,
+        stream: Any = None,
+        timeout: float | None = None,
+        semantic: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Result:
+        seconds = self._timeout if timeout is None else timeout
+        _check_timeout(seconds)
+        bits = pack_semantic(self._fields, command, semantic, len(keys))
+        request = Request(command, keys, values, bits, options, seconds, stream)
+        if len(keys) == 0:
+            return Result(command, keys, NoRun())
+        run = self._submitter.submit(request)
+        if stream is None:
+            run.wait_or_cancel()
+        return Result(command, keys, run)
+
+    def _list_page(self, start: bytes) -> bytes:
+        with self._page_lock:
+            keys = pack_start_key(start, self.limits.key_max)
+            page = Values(self._page.view, None, self._page.view.size, None, 0)
+            self._run("list", keys, page).raise_for_status()
+            return bytes(self._page.view)
+
+
+def _check_block_size(block_size: int | None, limits: Limits) -> None:
+    if block_size is None:
+        return
+    most = min(limits.value_max, limits.transfer_max or limits.value_max)
+    if not ALIGNMENT <= block_size <= most or block_size % ALIGNMENT:
+        raise ArgumentFault(
+            f"block_size {block_size}: a multiple of {ALIGNMENT} up to {most} is allowed, the"
+            " smaller of the namespace's largest value and the controller's MDTS"
+        )
+
+
+def _check_timeout(timeout: float) -> None:
+    if not 0 < timeout < math.inf:
+        raise ArgumentFault(f"timeout {timeout}: a number of seconds above 0 is needed")

@@ -1,0 +1,114 @@
+"""Batches on one set of queues, one after the other: requests in, running batches out."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xiokv.runtime.batch import Request, Run, dead_pairs
+from xiokv.runtime.errors import DeadQueueFault, RuntimeFault
+from xiokv.runtime.queues import QueueSet
+from xiokv.runtime.semantic import per_key_dwords
+from xiokv.runtime.slabs import Pool, Slab
+
+if TYPE_CHECKING:
+    from xiokv.runtime.module import Module
+
+CHUNK_MAX = 256
+
+
+class Submitter:
+    """Owns queues and batch memory, and keeps batches in order, whatever their streams.
+
+    Args:
+        module: its kernels and its driver.
+        open_queues: creates the queues; called again at a reset.
+    """
+
+    def __init__(self, module: Module, open_queues: Callable[[], QueueSet]) -> None:
+        self._module = module
+        self._open_queues = open_queues
+        self._queues = open_queues()
+        self._pool = Pool(module.driver, per_key_dwords(module.description.fields))
+        self._running: deque[Run] = deque()
+        self._lock = threading.RLock()
+        self._closed = False
+
+    @property
+    def queues(self) -> QueueSet:
+        """The queues; others after a reset."""
+        return self._queues
+
+    def submit(self, request: Request) -> Run:
+        """Launch a batch; wait only where no memory for it is free.
+
+        Raises:
+            DeadQueueFault: a queue is dead.
+        """
+        with self._lock:
+            self._check_open()
+            slab = self._slab(len(request.keys))
+            try:
+                run = self._launch(request, slab)
+            except BaseException:
+                self._pool.give(slab)
+                raise
+            self._running.append(run)
+        return run
+
+    def drain(self) -> None:
+        """Wait until no batch runs."""
+        with self._lock:
+            while self._running:
+                self._running[0].finish()
+                self._running.popleft()
+
+    def reset(self) -> None:
+        """Replace the queues by new ones, and let go of what dead ones held."""
+        with self._lock:
+            self._check_open()
+            self.drain()
+            self._queues.close()
+            self._queues = self._open_queues()
+
+    def close(self) -> None:
+        """Wait, delete the queues, and only then give memory back; again: do nothing."""
+        with self._lock:
+            if self._closed:
+                return
+            self.drain()
+            self._queues.close()
+            self._pool.free()
+            self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeFault("this KV is closed; attach again")
+
+    def _launch(self, request: Request, slab: Slab) -> Run:
+        queues = self._queues
+        dead = dead_pairs(queues)
+        if dead:
+            raise DeadQueueFault(
+                f"queue {dead[0].qid} is dead: a command on it timed out; KV.reset() replaces it"
+            )
+        batch = slab.fill(request.keys, request.values, request.semantic)
+        batch.options = request.options
+        batch.deadline = self._module.driver.ticks(request.timeout)
+        # Several chunks for each queue where there are keys enough.
+        batch.chunk = min(CHUNK_MAX, -(-batch.count // len(queues)))
+        launch = queues.launch(self._module.kernel(request.command), batch, request.stream)
+        return Run(launch, request, slab, self._pool, queues)
+
+    def _slab(self, count: int) -> Slab:
+        """Return free memory for a batch, after those that have to end for it."""
+        self._running = deque(run for run in self._running if not run.done)
+        while (slab := self._pool.take(count)) is None:
+            if self._running:
+                self._running[0].finish()
+                self._running.popleft()
+            else:
+                self._pool.grow(count)
+        return slab
