@@ -170,12 +170,13 @@ def test_a_tick_is_a_nanosecond(driver, seconds: float, ticks: int) -> None:
     assert driver.ticks(seconds) == ticks
 
 
-def test_one_queue_without_a_stream_is_run_by_the_calling_thread(driver) -> None:
+def test_one_queue_without_a_stream_leaves_the_calling_thread_free(driver) -> None:
     task = work(driver)
-    launch = task.launch("note")
-    assert launch.done
+    launch = task.launch("hold")
+    assert not launch.done
+    task.stop()
     assert launch.wait() is True
-    assert task.notes[0][0] == threading.get_native_id()
+    assert task.notes[0][0] != threading.get_native_id()
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -219,7 +220,6 @@ def test_a_launch_starts_after_the_one_it_is_told_to_follow(
     first, second = work(driver, queues=2), work(driver, queues=queues)
     held = first.launch("hold")
     wait_until(lambda: first.come == 2)
-    # One queue without a stream is run, and so waited for, by this thread.
     release = threading.Timer(0.05, first.stop)
     release.start()
     with Stream() as stream:
@@ -366,6 +366,21 @@ def test_a_closed_stream_takes_no_work() -> None:
     stream.close()
     with pytest.raises(RuntimeFault, match="closed"):
         stream.submit(fail)
+
+
+def test_a_failed_launch_ends_after_the_one_it_was_to_follow(driver) -> None:
+    held = work(driver)
+    running = held.launch("hold")
+    stream = Stream()
+    stream.submit(fail)
+    failed = work(driver).launch("note", stream, after=running)
+    with pytest.raises(ValueError, match="no disk"):
+        stream.synchronize()
+    assert failed.wait(timeout=0) is False
+    held.stop()
+    with pytest.raises(RuntimeFault, match="not run"):
+        failed.wait()
+    stream.close()
 
 
 def test_what_follows_a_failed_launch_runs_all_the_same(driver) -> None:
