@@ -7,7 +7,7 @@ that queue is deleted.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xiokv.runtime.abi import Outcome, QueueState
-from xiokv.runtime.buffers import Values
+from xiokv.runtime.buffers import NO_VALUES, Values
 from xiokv.runtime.drivers.base import Launch
 from xiokv.runtime.keys import Keys
 from xiokv.runtime.queues import QueuePair, QueueSet
@@ -78,17 +78,21 @@ class Run:
     """A batch that was launched.
 
     Args:
-        launch: its launch.
+        start: launches it.
         request: what was asked for.
         slab: its memory until the end, from `pool`.
         queues: what it runs on.
     """
 
     def __init__(
-        self, launch: Launch, request: Request, slab: Slab, pool: Pool, queues: QueueSet
+        self,
+        start: Callable[[], Launch],
+        request: Request,
+        slab: Slab,
+        pool: Pool,
+        queues: QueueSet,
     ) -> None:
-        self._launch = launch
-        self._values: Values | None = request.values
+        self._values: Values = request.values
         self._count = len(request.keys)
         self._slab = slab
         self._pool = pool
@@ -97,7 +101,13 @@ class Run:
         self._lock = threading.Lock()
         self._records: npt.NDArray[Any] | None = None
         self._failure: Exception | None = None
+        # Before the launch: an interrupt may come when the kernel runs already.
         _in_flight.add(self)
+        try:
+            self._launch = start()
+        except Exception:
+            _in_flight.discard(self)
+            raise
 
     @property
     def done(self) -> bool:
@@ -158,10 +168,10 @@ class Run:
         """Copy the results out, so that others may use the slab."""
         records = self._slab.results[: self._count].copy()
         self._pool.give(self._slab)
-        if (records["outcome"] == Outcome.TIMEOUT).any():
+        if self._values.memory.size and (records["outcome"] == Outcome.TIMEOUT).any():
             self._died = dead_pairs(self._queues)
             for pair in self._died:
                 pair.keep(self._values)
-        self._values = None
+        self._values = NO_VALUES
         self._records = records
         _in_flight.discard(self)

@@ -256,8 +256,15 @@ class KV:
         self._submitter.drain()
 
     def reset(self) -> None:
-        """Replace the queues by new ones, after which a dead queue's memory is free."""
+        """Replace the queues by new ones; a dead queue's memory is free from then on."""
         self._submitter.reset()
+
+    def confirm_deleted(self) -> None:
+        """Say that the controller was reset, so that it has none of the queues any more.
+
+        Without this, `reset` and `close` ask it to delete them, which it then refuses.
+        """
+        self._submitter.confirm_deleted()
 
     def close(self) -> None:
         """Wait for all batches, delete the queues and free memory; again: do nothing.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from xiokv.runtime.batch import Request, Run, dead_pairs
@@ -52,7 +53,7 @@ class Submitter:
             slab = self._slab(len(request.keys))
             try:
                 run = self._launch(request, slab)
-            except BaseException:
+            except Exception:
                 self._pool.give(slab)
                 raise
             self._running.append(run)
@@ -73,6 +74,13 @@ class Submitter:
             self._queues.close()
             self._queues = self._open_queues()
 
+    def confirm_deleted(self) -> None:
+        """Take note that the controller has no longer any of the queues."""
+        with self._lock:
+            self.drain()
+            for pair in self._queues:
+                pair.confirm_deleted()
+
     def close(self) -> None:
         """Wait, delete the queues, and only then give memory back; again: do nothing."""
         with self._lock:
@@ -89,18 +97,15 @@ class Submitter:
 
     def _launch(self, request: Request, slab: Slab) -> Run:
         queues = self._queues
-        dead = dead_pairs(queues)
-        if dead:
-            raise DeadQueueFault(
-                f"queue {dead[0].qid} is dead: a command on it timed out; KV.reset() replaces it"
-            )
+        _check_alive(queues)
         batch = slab.fill(request.keys, request.values, request.semantic)
         batch.options = request.options
         batch.deadline = self._module.driver.ticks(request.timeout)
         # Several chunks for each queue where there are keys enough.
         batch.chunk = min(CHUNK_MAX, -(-batch.count // len(queues)))
-        launch = queues.launch(self._module.kernel(request.command), batch, request.stream)
-        return Run(launch, request, slab, self._pool, queues)
+        kernel = self._module.kernel(request.command)
+        start = partial(queues.launch, kernel, batch, request.stream)
+        return Run(start, request, slab, self._pool, queues)
 
     def _slab(self, count: int) -> Slab:
         """Return free memory for a batch, after those that have to end for it."""
@@ -112,3 +117,13 @@ class Submitter:
             else:
                 self._pool.grow(count)
         return slab
+
+
+def _check_alive(queues: QueueSet) -> None:
+    dead = dead_pairs(queues)
+    if dead:
+        raise DeadQueueFault(
+            f"queue {dead[0].qid} is dead: a command on it timed out; KV.reset() replaces it"
+        )
+    if any(pair.closed for pair in queues):
+        raise DeadQueueFault("the queues were deleted; KV.reset() makes new ones")
