@@ -49,7 +49,7 @@ bool complete(const xiokv_emu_config &given, Config &config,
   set_default(config.capacity, UINT64_C(1) << 40);
   set_default(config.threads, 1u);
   if (config.has(XIOKV_EMU_DISTINCT_DW0) && !config.has(XIOKV_EMU_NULL)) {
-    error = "XIOKV_EMU_DISTINCT_DW0 is of the null mode; add XIOKV_EMU_NULL";
+    error = "distinct DW0 is of the null mode, which has to be set too";
     return false;
   }
   return in_range({{"queues", config.queues, 1, 65534},

@@ -1,0 +1,305 @@
+"""`Emulator`: a controller in this process, as the runtime and its tests use it."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+from types import TracebackType
+from typing import Any
+
+from xiokv.runtime.controller import CreatedQueue, Limits, Rings
+from xiokv.runtime.emulator import faults, library, options, records
+from xiokv.runtime.emulator.admin_queue import AdminQueue
+from xiokv.runtime.emulator.faults import FaultKind
+from xiokv.runtime.emulator.queue_numbers import QueueNumbers
+from xiokv.runtime.emulator.records import Counters, TraceRecord
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+
+_CAP, _CC = 0x00, 0x14
+_DOORBELLS = 0x1000
+_ERROR_BYTES = 256
+_TRACE_CHUNK = 1024
+
+
+class Emulator:
+    """An NVMe controller with one key-value namespace, NSID 1, in this process's memory.
+
+    A context manager: its threads serve the queues from entry on, and end with it. With
+    ``threads=0`` nobody serves them until `step` is called.
+    """
+
+    def __init__(
+        self,
+        *,
+        threads: int = 1,
+        queues: int = 64,
+        mqes: int = 65535,
+        mdts: int = 0,
+        dstrd: int = 0,
+        key_max: int = 16,
+        value_max: int = 32 << 20,
+        max_keys: int = 0,
+        capacity: int = 1 << 40,
+        active_format: int = 0,
+        strict: bool = False,
+        hashed_list: bool = False,
+        wrap_list: bool = False,
+        delete_missing_fails: bool = False,
+        sct1: bool = False,
+        store_returns_size: bool = False,
+        null: bool = False,
+        distinct_dw0: bool = False,
+        split_cqe: bool = False,
+        seed: int = 0,
+        store: str = "memory",
+    ) -> None:
+        """Make the controller; its C++ is compiled on first use.
+
+        Args:
+            threads: worker threads; 0 for none.
+            queues: most I/O queue pairs.
+            mqes: most entries of a queue, less 1.
+            mdts: most bytes of a transfer, as a power of two of 4096; 0 for no limit.
+            dstrd: doorbells are 4 << dstrd bytes apart.
+            key_max: longest key in bytes.
+            value_max: largest value in bytes.
+            max_keys: most keys; 0 for no limit.
+            capacity: most bytes of values.
+            active_format: index of the format in force; those below have other limits.
+            strict: refuse non-zero reserved bits.
+            hashed_list: List goes in the order of a hash, not of the keys' bytes.
+            wrap_list: List goes on from the first key.
+            delete_missing_fails: Delete of a missing key is an error.
+            sct1: report key-value statuses with SCT 1.
+            store_returns_size: a Store's DW0 is the value's size.
+            null: complete every command at once, with no look-up and no data.
+            distinct_dw0: in null mode, a Retrieve's DW0 counts up.
+            split_cqe: in steps, write a completion's phase in a step of its own.
+            seed: of faults and of the order of steps.
+            store: where values are kept.
+
+        Raises:
+            ArgumentFault: an option is not allowed.
+            MissingFault: there is no C++ compiler.
+        """
+        options.check_store(store)
+        options.check_integer("threads", threads, 0, 64)
+        numbers = {
+            "threads": threads or 1,
+            "queues": queues,
+            "mqes": mqes,
+            "mdts": mdts,
+            "dstrd": dstrd,
+            "key_max": key_max,
+            "value_max": value_max,
+            "max_keys": max_keys,
+            "capacity": capacity,
+            "active_format": active_format,
+            "seed": seed,
+        }
+        flags = {
+            "strict": strict,
+            "hashed_list": hashed_list,
+            "wrap_list": wrap_list,
+            "delete_missing_fails": delete_missing_fails,
+            "sct1": sct1,
+            "store_returns_size": store_returns_size,
+            "null": null,
+            "distinct_dw0": distinct_dw0,
+            "split_cqe": split_cqe,
+        }
+        config = options.config(numbers, flags)
+        self._library = library.load()
+        self._handle = _create(self._library, config)
+        self._finalizer = weakref.finalize(self, self._library.xiokv_emu_destroy, self._handle)
+        self._threads = threads
+        self._admin = AdminQueue(self.admin)
+        self._numbers = QueueNumbers(queues)
+        self._lock = threading.Lock()
+        self._hook: library.DmaHook | None = None
+
+    def __enter__(self) -> Emulator:
+        """Start the threads, if there are to be any."""
+        if self._threads:
+            self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the controller."""
+        self.close()
+
+    def close(self) -> None:
+        """Join the threads and end the controller with its values; twice is once."""
+        self._finalizer()
+
+    # Controller
+
+    def limits(self, nsid: int) -> Limits:
+        """Return the limits for a namespace; refuse one that is not key-value."""
+        options.check_integer("nsid", nsid, 0, 0xFFFFFFFF)
+        return self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
+
+    def create_queue(self, rings: Rings) -> CreatedQueue:
+        """Create a queue pair on the lowest number that is free."""
+        with self._lock:
+            qid = self._numbers.next_free()
+            self._admin.create_queue(qid, rings)
+            self._numbers.take(qid)
+        stride = 4 << (self._register(_CAP, ctypes.c_uint64) >> 32 & 0xF)
+        doorbell = self.registers + _DOORBELLS + 2 * qid * stride
+        return CreatedQueue(qid, doorbell, doorbell + stride)
+
+    def delete_queue(self, qid: int) -> None:
+        """Delete a queue pair; on return none of its memory is touched."""
+        with self._lock:
+            if self._numbers.give_up(qid):
+                self._admin.delete_queue(qid)
+
+    # What a host reaches
+
+    @property
+    def registers(self) -> int:
+        """Address of BAR 0."""
+        return int(self._call("registers"))
+
+    @property
+    def registers_size(self) -> int:
+        """Bytes of BAR 0."""
+        return int(self._call("registers_size"))
+
+    def admin(self, sqe: bytes) -> bytes:
+        """Carry out an admin command given as 64 bytes; return its completion."""
+        if len(sqe) != library.SQE_BYTES:
+            raise ArgumentFault(f"an SQE has {library.SQE_BYTES} bytes, this has {len(sqe)}")
+        cqe = ctypes.create_string_buffer(library.CQE_BYTES)
+        if self._call("admin", bytes(sqe), cqe) != 0:
+            raise RuntimeFault("the controller is disabled: set CC.EN, or call reset()")
+        return cqe.raw
+
+    # Service
+
+    def start(self) -> None:
+        """Start the worker threads."""
+        if self._call("start") != 0:
+            raise RuntimeFault("the system gives no thread for the controller")
+
+    def stop(self) -> None:
+        """Join the worker threads; queues keep their state."""
+        self._call("stop")
+
+    def step(self, qid: int) -> bool:
+        """Do one small thing on a queue that no thread serves; return whether there was one."""
+        return bool(self._call("step", qid))
+
+    def reset(self) -> None:
+        """Reset the controller: queues are gone, values and faults stay."""
+        with self._lock:
+            self._call("reset")
+            self._numbers.lose_all()
+
+    def kill(self, qid: int = 0) -> None:
+        """Serve a queue no more, or all and those to come for 0, until a reset."""
+        self._call("kill", qid)
+
+    # Faults and records
+
+    def fault(
+        self,
+        kind: FaultKind | str,
+        *,
+        amount: int = 0,
+        qid: int = 0,
+        probability: float = 1.0,
+        nth: int = 0,
+        count: int = 0,
+        opcode: int = 0,
+        key: bytes = b"",
+        sct: int = 0,
+        sc: int = 0,
+        dnr: bool = False,
+    ) -> None:
+        """Inject a fault.
+
+        Args:
+            kind: what happens, as `FaultKind` says.
+            amount: window, units of time, size or identifier, by kind.
+            qid: the queue, present or to come; 0 for every one.
+            probability: how likely a matching command is struck.
+            nth: strike only a queue's nth matching command, from 1; 0 for all.
+            count: most strikes a queue; 0 for no limit.
+            opcode: strike only this opcode; 0 for all.
+            key: strike only this key; empty for all.
+            sct: status code type of FaultKind.STATUS.
+            sc: status code of FaultKind.STATUS.
+            dnr: the Do Not Retry bit of FaultKind.STATUS.
+        """
+        fault = faults.fault(
+            kind,
+            probability=probability,
+            key=key,
+            status=(sct, sc, dnr),
+            amount=amount,
+            qid=qid,
+            nth=nth,
+            count=count,
+            opcode=opcode,
+        )
+        if self._call("fault", fault) != 0:
+            raise ArgumentFault(f"{kind!r} does not go with these arguments: {faults.RULES}")
+
+    def clear_faults(self) -> None:
+        """Remove every fault; what they held back goes on."""
+        self._call("clear_faults")
+
+    def trace_start(self, capacity: int = 65536) -> None:
+        """Record entries from now on, at most `capacity` that wait to be read."""
+        options.check_integer("capacity", capacity, 0, (1 << 64) - 1)
+        self._call("trace_start", capacity)
+
+    def trace(self) -> list[TraceRecord]:
+        """Take the records out of the trace, oldest first."""
+        chunk = (library.TraceEntry * _TRACE_CHUNK)()
+        taken: list[TraceRecord] = []
+        while count := self._call("trace_read", chunk, _TRACE_CHUNK):
+            taken += [records.trace_record(chunk[i]) for i in range(count)]
+        return taken
+
+    def counters(self) -> Counters:
+        """Return the totals since the controller was made."""
+        totals = library.Totals()
+        self._call("counters", totals)
+        return records.counters(totals)
+
+    def set_dma(self, hook: library.DmaHook | None) -> None:
+        """Reach the host's memory by a hook, or by plain addresses for None.
+
+        The hook's functions are called by worker threads; the controller keeps it alive.
+        """
+        if self._call("set_dma", hook) != 0:
+            raise ArgumentFault("a DMA hook needs read and write, and no queues on the controller")
+        self._hook = hook
+
+    def _call(self, function: str, *arguments: Any) -> Any:
+        if not self._finalizer.alive:
+            raise RuntimeFault("the controller is closed")
+        return getattr(self._library, f"xiokv_emu_{function}")(self._handle, *arguments)
+
+    def _register(self, offset: int, kind: type[Any]) -> int:
+        return int(kind.from_address(self.registers + offset).value)
+
+    def _cc(self) -> int:
+        return self._register(_CC, ctypes.c_uint32)
+
+
+def _create(functions: ctypes.CDLL, config: library.Config) -> int:
+    error = ctypes.create_string_buffer(_ERROR_BYTES)
+    handle = functions.xiokv_emu_create(config, error, len(error))
+    if not handle:
+        raise ArgumentFault(error.value.decode(errors="replace"))
+    return int(handle)
