@@ -6,12 +6,16 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from xiokv.runtime import toolchain
+from xiokv.runtime.emulator import Emulator
+from xiokv.runtime.kv import KV
 from xiokv.runtime.module import Module, load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,3 +73,18 @@ def wait_until() -> Callable[[Callable[[], bool]], None]:
             time.sleep(0.001)
 
     return wait
+
+
+Attach = Callable[..., tuple[Emulator, KV]]
+
+
+@pytest.fixture
+def attach(module: Module) -> Iterator[Attach]:
+    """Return what makes a controller, with options as a dict, and a KV attached to it."""
+    with ExitStack() as stack:
+
+        def make(controller: dict[str, Any] | None = None, **options: Any) -> tuple[Emulator, KV]:
+            emulator = stack.enter_context(Emulator(**(controller or {})))
+            return emulator, stack.enter_context(module.attach(emulator, **options))
+
+        yield make
