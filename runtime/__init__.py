@@ -1,1 +1,64 @@
-"""Load a compiled module, own queues, move blocks by key."""
+"""Load a compiled module, own queues, move blocks by key.
+
+Names are imported when they are first used, so that a command line that only compiles
+does not wait for NumPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xiokv.runtime.abi import Outcome
+    from xiokv.runtime.controller import Controller, Limits
+    from xiokv.runtime.drivers.host import Stream
+    from xiokv.runtime.emulator import Emulator
+    from xiokv.runtime.errors import ArgumentFault, DeadQueueFault, MissingFault, RuntimeFault
+    from xiokv.runtime.kv import KV
+    from xiokv.runtime.module import Module, load
+    from xiokv.runtime.queues import QueuePair
+    from xiokv.runtime.results import BatchFault, Result
+
+__all__ = [
+    "KV",
+    "ArgumentFault",
+    "BatchFault",
+    "Controller",
+    "DeadQueueFault",
+    "Emulator",
+    "Limits",
+    "MissingFault",
+    "Module",
+    "Outcome",
+    "QueuePair",
+    "Result",
+    "RuntimeFault",
+    "Stream",
+    "load",
+]
+
+_HOMES = {
+    "abi": ("Outcome",),
+    "controller": ("Controller", "Limits"),
+    "drivers.host": ("Stream",),
+    "emulator": ("Emulator",),
+    "errors": ("ArgumentFault", "DeadQueueFault", "MissingFault", "RuntimeFault"),
+    "kv": ("KV",),
+    "module": ("Module", "load"),
+    "queues": ("QueuePair",),
+    "results": ("BatchFault", "Result"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__
