@@ -120,10 +120,10 @@ class Submitter:
 
 
 def _check_alive(queues: QueueSet) -> None:
+    if any(pair.closed for pair in queues):
+        raise DeadQueueFault("the queues were deleted; KV.reset() makes new ones")
     dead = dead_pairs(queues)
     if dead:
         raise DeadQueueFault(
             f"queue {dead[0].qid} is dead: a command on it timed out; KV.reset() replaces it"
         )
-    if any(pair.closed for pair in queues):
-        raise DeadQueueFault("the queues were deleted; KV.reset() makes new ones")

@@ -286,7 +286,7 @@ def test_batched_retrieve_needs_a_block_size(attach) -> None:
 
 def test_a_field_that_the_profile_does_not_declare_is_refused(attach) -> None:
     _, kv = attach()
-    with pytest.raises(ArgumentFault, match="'tier'.*declares none"):
+    with pytest.raises(ArgumentFault, match=r"'tier'.*declares none"):
         kv.exist([b"a"], tier=1)
 
 
