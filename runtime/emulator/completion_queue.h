@@ -38,6 +38,10 @@ public:
 
   std::mutex mutex;
 
+  /// @brief Take notice of the head doorbell; often, since a value that no host
+  /// may write is told by where the tail is at the time.
+  void read_head();
+
   /// @brief Whether an entry may be posted.
   bool has_room();
 
@@ -53,7 +57,6 @@ public:
 private:
   uint64_t tail_iova() const { return ring_.iova + cqe_bytes * tail_; }
   void advance(uint32_t sqid);
-  void read_head();
 
   const Ring ring_;
   const uint32_t *const doorbell_;

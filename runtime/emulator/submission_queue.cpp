@@ -49,6 +49,7 @@ bool SubmissionQueue::step() {
     return false;
   collect();
   const std::lock_guard<std::mutex> lock(cq_.mutex);
+  cq_.read_head();
   int possible[3];
   uint64_t count = 0;
   if (can_fetch())
@@ -255,6 +256,7 @@ bool SubmissionQueue::post_all() {
   if (leaving_.empty())
     return false;
   const std::lock_guard<std::mutex> lock(cq_.mutex);
+  cq_.read_head();
   bool posted = false;
   if (cq_.is_half_posted())
     cq_.post_rest();
@@ -266,6 +268,7 @@ bool SubmissionQueue::post_all() {
 /// The way of benchmarks: fetch an entry, post an entry.
 bool SubmissionQueue::serve_null() {
   const std::lock_guard<std::mutex> lock(cq_.mutex);
+  cq_.read_head();
   uint32_t served = 0;
   for (Sqe sqe;
        served < burst && can_fetch() && cq_.has_room() && fetch_entry(sqe);
