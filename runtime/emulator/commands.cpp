@@ -83,8 +83,9 @@ Outcome finish_store(const Command &command, const Namespace &space) {
 Outcome finish_retrieve(Command &command, const Reply &reply,
                         const Namespace &space) {
   const uint32_t bytes = std::min(command.sqe.size(), reply.size);
-  return {return_data(command, space, reply.value.bytes.get(), bytes),
-          reply.size};
+  const Status status =
+      return_data(command, space, reply.value.bytes.get(), bytes);
+  return {status, status == Status::success ? reply.size : 0};
 }
 
 Outcome finish_list(Command &command, const Namespace &space) {

@@ -112,7 +112,8 @@ class Emulator:
         config = options.config(numbers, flags)
         self._library = library.load()
         self._handle = _create(self._library, config)
-        self._finalizer = weakref.finalize(self, self._library.xiokv_emu_destroy, self._handle)
+        self._closed = False
+        weakref.finalize(self, self._library.xiokv_emu_destroy, self._handle)
         self._threads = threads
         self._admin = AdminQueue(self.admin)
         self._numbers = QueueNumbers(queues)
@@ -135,8 +136,18 @@ class Emulator:
         self.close()
 
     def close(self) -> None:
-        """Join the threads and end the controller with its values; twice is once."""
-        self._finalizer()
+        """Join the threads and take all queues away; twice is once.
+
+        Memory stays until nobody holds this object: a host that is late may still write
+        to a doorbell.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            self._call("stop")
+            self._call("reset")
+            self._numbers.lose_all()
+            self._closed = True
 
     # Controller
 
@@ -286,7 +297,7 @@ class Emulator:
         self._hook = hook
 
     def _call(self, function: str, *arguments: Any) -> Any:
-        if not self._finalizer.alive:
+        if self._closed:
             raise RuntimeFault("the controller is closed")
         return getattr(self._library, f"xiokv_emu_{function}")(self._handle, *arguments)
 
