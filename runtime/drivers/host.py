@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -25,35 +24,20 @@ _Entry = Callable[[abi.Batch, int], None]
 
 
 class HostLaunch:
-    """A batch on the host: the parts of it that threads run.
+    """A batch on the host: the parts of it that threads run."""
 
-    A part that failed may have ended before the launch that the batch was to follow. Its
-    end is awaited too, so that those who wait for this batch wait for all before it.
-    """
-
-    def __init__(self, parts: Sequence[Future[None]], after: Launch | None = None) -> None:
+    def __init__(self, parts: Sequence[Future[None]]) -> None:
         """Follow the parts."""
         self._parts = parts
-        self._after = after
 
     @property
     def done(self) -> bool:
         """Tell whether every part has ended, without waiting."""
-        after = self._after
-        if after is not None and after.done:
-            self._after = after = None
-        return after is None and all(part.done() for part in self._parts)
+        return all(part.done() for part in self._parts)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end, at most `timeout` seconds; raise what kept a part from running."""
-        started = time.monotonic()
         wait(self._parts, timeout)
-        after = self._after
-        if after is not None:
-            # How the other one ended is for those who wait for it.
-            with suppress(Exception):
-                spent = time.monotonic() - started
-                after.wait(None if timeout is None else max(timeout - spent, 0))
         if not self.done:
             return False
         for part in self._parts:
@@ -70,12 +54,15 @@ class _Run:
         self._batch = abi.Batch.from_buffer_copy(batch)
         self._after = after
 
-    def __call__(self, number: int) -> None:
-        """Run on one queue; the interpreter's lock is free meanwhile."""
+    def await_turn(self) -> None:
+        """Wait for the launch to follow; how it ended is for those who wait for it."""
         if self._after is not None:
-            # How the other one ended is for those who wait for it.
             with suppress(Exception):
                 self._after.wait()
+
+    def __call__(self, number: int) -> None:
+        """Run on one queue; the interpreter's lock is free meanwhile."""
+        self.await_turn()
         self._entry(self._batch, number)
 
 
@@ -125,8 +112,11 @@ class HostDriver:
         run = _Run(self._entry(kernel), batch, after)
         count = batch.queue_count
         if stream is not None:
-            return HostLaunch([stream.submit(lambda: self._run_all(run, count))], after)
-        return HostLaunch(self._start(run, range(count)), after)
+            # A batch that the stream refuses ends in its turn, too: whoever follows it
+            # relies on all before it having ended.
+            part = stream.submit(lambda: self._run_all(run, count), run.await_turn)
+            return HostLaunch([part])
+        return HostLaunch(self._start(run, range(count)))
 
     def _run_all(self, run: _Run, count: int) -> None:
         """Run every queue; the first on the calling thread."""

@@ -25,10 +25,15 @@ class Stream:
         self._failure: BaseException | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="xiokv-stream")
 
-    def submit(self, work: Callable[[], _T]) -> Future[_T]:
-        """Run `work` after all that was submitted before; return its future."""
+    def submit(
+        self, work: Callable[[], _T], first: Callable[[], object] | None = None
+    ) -> Future[_T]:
+        """Run `work` after all that was submitted before; return its future.
+
+        `first` is called before it, also where a failure keeps `work` from running.
+        """
         try:
-            return self._worker.submit(self._run, work)
+            return self._worker.submit(self._run, work, first)
         except RuntimeError as error:
             raise RuntimeFault("the stream is closed and takes no work") from error
 
@@ -42,7 +47,9 @@ class Stream:
         self._worker.shutdown()
         self._raise_failure()
 
-    def _run(self, work: Callable[[], _T]) -> _T:
+    def _run(self, work: Callable[[], _T], first: Callable[[], object] | None) -> _T:
+        if first is not None:
+            first()
         if self._failure is not None:
             raise RuntimeFault(
                 f"not run: earlier work in its stream failed ({self._failure!r});"

@@ -220,10 +220,11 @@ def test_a_launch_starts_after_the_one_it_is_told_to_follow(
     first, second = work(driver, queues=2), work(driver, queues=queues)
     held = first.launch("hold")
     wait_until(lambda: first.come == 2)
-    release = threading.Timer(0.05, first.stop)
-    release.start()
     with Stream() as stream:
-        second.launch("note", stream if streamed else None, after=held).wait()
+        launch = second.launch("note", stream if streamed else None, after=held)
+        assert launch.wait(timeout=0.02) is False
+        first.stop()
+        launch.wait()
     assert held.done
     assert min(place for _, place in second.notes) > max(place for _, place in first.notes)
 
@@ -252,8 +253,11 @@ def wait_and_be_interrupted(task: Work) -> None:
         launch.wait()
 
 
-def test_an_interrupt_while_waiting_frees_nothing_that_is_in_use(driver, wait_until) -> None:
-    task = work(driver, queues=2)
+@pytest.mark.parametrize("queues", [1, 2])
+def test_an_interrupt_while_waiting_frees_nothing_that_is_in_use(
+    driver, wait_until, queues: int
+) -> None:
+    task = work(driver, queues)
     task.batch.kept = Kept()
     kept = weakref.ref(task.batch.kept)
     wait_and_be_interrupted(task)
@@ -374,13 +378,13 @@ def test_a_failed_launch_ends_after_the_one_it_was_to_follow(driver) -> None:
     stream = Stream()
     stream.submit(fail)
     failed = work(driver).launch("note", stream, after=running)
-    with pytest.raises(ValueError, match="no disk"):
-        stream.synchronize()
-    assert failed.wait(timeout=0) is False
+    assert failed.wait(timeout=0.02) is False
     held.stop()
     with pytest.raises(RuntimeFault, match="not run"):
         failed.wait()
-    stream.close()
+    assert running.done
+    with pytest.raises(ValueError, match="no disk"):
+        stream.close()
 
 
 def test_what_follows_a_failed_launch_runs_all_the_same(driver) -> None:
