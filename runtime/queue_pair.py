@@ -251,8 +251,9 @@ class QueuePair:
     def _forget(self) -> None:
         self.move(abi.Queue())
         self._closed = True
-        self._free()
+        # Before its memory is free for the rings of another.
         owners.remove(self)
+        self._free()
 
     def _free(self) -> None:
         for memory in self._memory:
