@@ -1,0 +1,81 @@
+"""The C++ side alone: it compiles cleanly, and stands being hammered under sanitisers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SOURCES = Path(__file__).resolve().parents[2] / "runtime" / "emulator"
+UNITS = sorted(SOURCES.glob("*.cpp"))
+# All units as one take a third of the time.
+AS_ONE = tuple(word for unit in UNITS for word in ("-include", unit))
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_the_units_compile_as_one_without_a_warning(compiler: str) -> None:
+    check_syntax(compiler, *AS_ONE, "-x", "c++", "/dev/null")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_each_unit_compiles_alone_without_a_warning(compiler: str) -> None:
+    check_syntax(compiler, *UNITS)
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_the_interface_is_c_and_c_plus_plus(language: str) -> None:
+    standard = "-std=c11" if language == "c" else "-std=c++17"
+    header = ("-include", SOURCES / "emulator.h")
+    run("g++", standard, *WARNINGS, "-fsyntax-only", *header, "-x", language, "/dev/null")
+
+
+def check_syntax(compiler: str, *arguments: str | Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    run(compiler, "-std=c++17", *WARNINGS, "-fsyntax-only", *arguments)
+
+
+def test_nothing_generated_is_included() -> None:
+    included = {
+        line
+        for path in SOURCES.iterdir()
+        if path.suffix in {".h", ".cpp"}
+        for line in re.findall(r'#include "(.*)"', path.read_text(encoding="utf-8"))
+    }
+
+    assert included <= {path.name for path in SOURCES.glob("*.h")}
+
+
+@pytest.fixture(scope="module", params=["thread", "address,undefined"])
+def hammer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the hammering program, built with a sanitiser."""
+    folder = tmp_path_factory.mktemp("hammer")
+    sanitise = f"-fsanitize={request.param}"
+    (folder / "probe.cpp").write_text("int main() {}\n", encoding="utf-8")
+    probe = ["g++", sanitise, folder / "probe.cpp", "-o", folder / "probe"]
+    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"this g++ has no runtime for {sanitise}")
+    flags = ("-std=c++17", "-g", sanitise, "-fno-sanitize-recover=all", "-pthread")
+    run("g++", *flags, "-I", SOURCES, *AS_ONE, HERE / "hammer.cpp", "-o", folder / "hammer")
+    return folder / "hammer"
+
+
+# One worker builds the programs for all tests that run them.
+@pytest.mark.xdist_group("hammer")
+@pytest.mark.parametrize("mode", ["faults", "resets"])
+def test_hosts_and_disturbances_do_not_race(hammer: Path, mode: str) -> None:
+    assert int(run(hammer, mode, "200")) > 0
