@@ -48,9 +48,11 @@ def test_completions_in_any_order_reach_their_own_keys(
     assert (out[::-1] == values).all()
 
 
-@pytest.mark.parametrize("depth", [2, 3, 255, 1024])
-def test_more_commands_than_there_are_cids(attach, depth: int) -> None:
-    _, kv = attach({"null": True}, depth=depth)
+@pytest.mark.parametrize(
+    ("depth", "window"), [(2, 1023), (3, 1023), (255, 7), (1024, 1023), (65536, 65535)]
+)
+def test_more_commands_than_there_are_cids(attach, depth: int, window: int) -> None:
+    _, kv = attach({"null": True}, depth=depth, window=window)
     for _ in range(3):
         assert kv.exist(np.zeros((30_000, 16), np.uint8)).counts == {Outcome.OK: 30_000}
     assert reported(kv, "completed") == 90_000
@@ -118,6 +120,19 @@ def test_the_buffer_of_a_healthy_batch_is_the_callers(attach) -> None:
     dead = Dead(attach)
     dead.kv.reset()
     assert not dead.kv.exist(dead.keys).buffer_may_be_written
+
+
+def test_nothing_is_written_once_a_dead_queue_is_gone(attach) -> None:
+    controller, kv = attach(timeout=DEADLINE)
+    kv.store([b"late"], b"late").raise_for_status()
+    controller.fault("delay", key=b"late", amount=3_600_000_000)
+    out = bytearray(4)
+    assert kv.retrieve([b"late"], out).status.tolist() == [Outcome.TIMEOUT]
+    kv.reset()
+    controller.clear_faults()
+    other = bytearray(4)
+    kv.retrieve([b"late"], other).raise_for_status()
+    assert (bytes(out), bytes(other)) == (bytes(4), b"late")
 
 
 def test_a_reset_controller_is_taken_note_of(attach) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import struct
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from xiokv.runtime.description import SemanticField
+from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.module import Module
 from xiokv.runtime.semantic import NO_SEMANTIC, pack_semantic, per_key_dwords
 
 FIELDS = (
@@ -84,3 +88,23 @@ def test_nothing_is_packed_where_nothing_is_given() -> None:
 def test_only_dwords_with_fields_a_key_need_memory_a_key() -> None:
     assert per_key_dwords(FIELDS) == (11, 12)
     assert per_key_dwords(FIELDS[:1]) == ()
+
+
+def test_fields_reach_the_wire(module: Module) -> None:
+    description = replace(module.description, fields=FIELDS)
+    with (
+        Emulator() as controller,
+        Module(description, module.driver).attach(controller) as kv,
+    ):
+        controller.trace_start()
+        kv.store([b"a", b"b"], b"12345678", tier=5, hint=[1, 2], rank=3, layer=[4, 5], tag=6)
+        kv.store([b"a"], b"1234")
+        kv.retrieve([b"a"], bytearray(4), tier=7)
+        entries = [record.data for record in controller.trace() if record.kind == "sqe"]
+    words = [struct.unpack_from("<3I", entry, 44) for entry in entries]
+    assert [(cdw11 >> 16, cdw12, cdw13) for cdw11, cdw12, cdw13 in words] == [
+        (0x0105, 0x0403, 6),
+        (0x0205, 0x0503, 6),
+        (0, 0, 0),
+        (0x0007, 0, 0),
+    ]
