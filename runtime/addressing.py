@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xiokv.runtime import abi
-from xiokv.runtime.drivers.base import Memory
 from xiokv.runtime.errors import RuntimeFault
 
 
@@ -23,16 +22,22 @@ class Addressing:
     iova: Callable[[int, int], int] | None = None
     page_table: Callable[[int, int], Sequence[int]] | None = None
 
-    def contiguous(self, memory: Memory, size: int) -> int:
-        """Return the IOVA of memory that must be contiguous for the controller."""
+    def contiguous(self, address: int, size: int, plain: int) -> int:
+        """Return the IOVA of memory that has to be contiguous for the controller.
+
+        Args:
+            address: device address of the memory.
+            size: its bytes.
+            plain: its IOVA where nothing translates.
+        """
         if self.iova is not None:
-            return self.iova(memory.address, size)
+            return self.iova(address, size)
         if self.page_table is None:
-            return memory.iova
-        pages = self.page_table(memory.address, size)
+            return plain
+        pages = self.page_table(address, size)
         if any(page != pages[0] + i * abi.PAGE_BYTES for i, page in enumerate(pages)):
             raise RuntimeFault(
-                f"the PRP pool of {size} bytes is not contiguous for the controller; give"
-                " iova= for such memory, or a smaller window or max_transfer"
+                f"{size} bytes at {address:#x} are not contiguous for the controller; PRP pools"
+                " and value buffers have to be: use smaller ones, or memory that is"
             )
-        return pages[0]
+        return pages[0] + address % abi.PAGE_BYTES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from xiokv.runtime.controller import Controller, Limits
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.keys import Keys, pack_keys, pack_start_key
 from xiokv.runtime.log import log
-from xiokv.runtime.queues import QueueSet
+from xiokv.runtime.queues import QueuePair, QueueSet
 from xiokv.runtime.results import Result
 from xiokv.runtime.semantic import pack_semantic
 from xiokv.runtime.submit import Submitter
@@ -40,24 +40,25 @@ if TYPE_CHECKING:
 
 def attach(
     module: Module,
-    controller: Controller,
+    controller: Controller | None,
     *,
-    queues: int = 1,
+    queues: int | Sequence[QueuePair] = 1,
     depth: int = 1024,
     window: int = 1023,
     nsid: int = 1,
     block_size: int | None = None,
     timeout: float = 5.0,
 ) -> KV:
-    """Create queues on a controller and return what stores and retrieves through them.
+    """Create queues on a controller, or take some, and return what works through them.
 
     Args:
         module: the compiled module that drives the queues.
-        controller: where the values are.
-        queues: queue pairs; a batch is spread over all of them.
-        depth: entries of each ring.
-        window: most commands in flight a queue.
-        nsid: the namespace; it has to be key-value.
+        controller: where the values are; None where the queues are given.
+        queues: how many queue pairs to create, or those of `QueuePair.from_pointers`, which
+            closing gives back; a batch is spread over all of them.
+        depth: entries of each ring to create.
+        window: most commands in flight a queue to create.
+        nsid: the namespace, which has to be key-value; queues that are given have theirs.
         block_size: bytes of a slot, where all values have the same; it also keeps the
             memory for PRP lists small.
         timeout: seconds without any completion after which a queue is given up.
@@ -65,9 +66,14 @@ def attach(
     Raises:
         ArgumentFault: the controller does not allow what was asked for.
     """
-    limits = controller.limits(nsid)
-    _check_block_size(block_size, limits)
     _check_timeout(timeout)
+    if not isinstance(queues, int):
+        for pair in queues:
+            _check_block_size(block_size, pair.limits)
+        return KV(module, partial(QueueSet, module.driver, queues), block_size, timeout)
+    if controller is None:
+        raise ArgumentFault("queues are created on a controller: give one, or give queues")
+    _check_block_size(block_size, controller.limits(nsid))
     open_queues = partial(
         QueueSet.create,
         controller,
@@ -79,7 +85,7 @@ def attach(
         # A List page needs some room, too.
         max_transfer=block_size and max(block_size, abi.PAGE_BYTES),
     )
-    return KV(module, open_queues, limits, block_size, timeout)
+    return KV(module, open_queues, block_size, timeout)
 
 
 class KV:
@@ -101,18 +107,16 @@ class KV:
         self,
         module: Module,
         open_queues: Callable[[], QueueSet],
-        limits: Limits,
         block_size: int | None,
         timeout: float,
     ) -> None:
         """Create the queues; `attach` calls this."""
-        self.limits = limits
         self.block_size = block_size
         self._timeout = timeout
         self._fields = module.description.fields
         self._submitter = Submitter(module, open_queues)
-        pair = self._submitter.queues.pairs[0]
-        self._transfer_max = int(pair.record.max_transfer)
+        self.limits = self.queues.limits
+        self._transfer_max = self.queues.max_transfer
         self._page = module.driver.allocate(min(listing.PAGE_BYTES, self._transfer_max))
         self._page_lock = threading.Lock()
 

@@ -58,8 +58,8 @@ class Module:
             known = ", ".join(sorted(self.description.kernels))
             raise ArgumentFault(f"{self.path} has no command {command!r}; it has {known}") from None
 
-    def attach(self, controller: Controller, **options: Any) -> KV:
-        """Create queues on a controller and return the calls that work on them."""
+    def attach(self, controller: Controller | None, **options: Any) -> KV:
+        """Return the calls that work on queues of a controller: see `xiokv.runtime.kv.attach`."""
         from xiokv.runtime import kv
 
         return kv.attach(self, controller, **options)

@@ -198,7 +198,7 @@ class QueuePair:
         if self.pool_bytes:
             pool = self._allocate(driver, self.pool_bytes)
             queue.prp_pool = pool.address
-            queue.prp_iova = self.addressing.contiguous(pool, self.pool_bytes)
+            queue.prp_iova = self.addressing.contiguous(pool.address, self.pool_bytes, pool.iova)
         self._prepared = True
 
     def keep(self, *objects: Any) -> None:

@@ -14,7 +14,8 @@ from types import TracebackType
 from typing import Any
 
 from xiokv.runtime import abi
-from xiokv.runtime.controller import Controller
+from xiokv.runtime.addressing import Addressing
+from xiokv.runtime.controller import Controller, Limits
 from xiokv.runtime.drivers.base import Driver, Launch
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.queue_pair import QueuePair as QueuePair
@@ -29,8 +30,8 @@ class QueueSet:
         if not pairs:
             raise ArgumentFault("no queue: one at least is needed")
         for pair in pairs:
-            if pair.closed:
-                raise ArgumentFault(f"queue {pair.qid} is closed")
+            _check_like(pairs[0], pair)
+        for pair in pairs:
             pair.prepare(driver)
         self.pairs = tuple(pairs)
         self._driver = driver
@@ -63,6 +64,21 @@ class QueueSet:
 
     def __iter__(self) -> Iterator[QueuePair]:
         return iter(self.pairs)
+
+    @property
+    def limits(self) -> Limits:
+        """What controller and namespace allow."""
+        return self.pairs[0].limits
+
+    @property
+    def max_transfer(self) -> int:
+        """Largest buffer of one command in bytes, on whichever queue it goes."""
+        return min(int(pair.record.max_transfer) for pair in self.pairs)
+
+    @property
+    def addressing(self) -> Addressing:
+        """How the controller reaches memory."""
+        return self.pairs[0].addressing
 
     @property
     def pool_bytes(self) -> int:
@@ -109,6 +125,21 @@ class QueueSet:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _check_like(first: QueuePair, pair: QueuePair) -> None:
+    """Refuse a queue that is closed, or that leads elsewhere than the first does."""
+    if pair.closed:
+        raise ArgumentFault(f"queue {pair.qid} is closed")
+    if (pair.record.nsid, pair.limits, pair.addressing) != (
+        first.record.nsid,
+        first.limits,
+        first.addressing,
+    ):
+        raise ArgumentFault(
+            f"queues {first.qid} and {pair.qid} differ in namespace, limits or addressing;"
+            " a set takes queues that are alike"
+        )
 
 
 def _failure_to_close(pair: QueuePair) -> Exception | None:

@@ -99,6 +99,9 @@ class Submitter:
         queues = self._queues
         _check_alive(queues)
         batch = slab.fill(request.keys, request.values, request.semantic)
+        batch.iova = queues.addressing.contiguous(
+            request.values.iova, request.values.memory.nbytes, request.values.iova
+        )
         batch.options = request.options
         batch.deadline = self._module.driver.ticks(request.timeout)
         # Several chunks for each queue where there are keys enough.
