@@ -38,7 +38,7 @@ private:
   static constexpr uint32_t spins = 200;
   static constexpr uint32_t yields = 1000;
   static constexpr std::chrono::microseconds shortest{5};
-  static constexpr std::chrono::microseconds longest{200};
+  static constexpr std::chrono::microseconds longest{1000};
 
   uint32_t rounds_ = 0;
 };

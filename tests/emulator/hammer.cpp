@@ -3,10 +3,11 @@
 /// @brief Hosts on several threads, each with a queue pair, against one
 /// controller that is disturbed meanwhile; made for sanitisers.
 ///
-/// Usage: hammer faults|resets ROUNDS. A value is one byte, repeated, so that a
-/// Retrieve that mixes two Stores shows. Rings and buffers are freed as soon as
-/// their queue is deleted, so that a late access shows.
+/// Usage: hammer faults|resets|late ROUNDS. A value is one byte, repeated, so
+/// that a Retrieve that mixes two Stores shows. Rings and buffers are freed as
+/// soon as their queue is deleted, so that a late access shows.
 #include "emulator.h"
+#include "late_store.h"
 
 #include <atomic>
 #include <cstdio>
@@ -268,7 +269,11 @@ void look_on(xiokv_emu *emu, uint32_t round, Pages &memory) {
 
 int main(int argc, char **argv) {
   if (argc != 3)
-    fail("usage: hammer faults|resets ROUNDS");
+    fail("usage: hammer faults|resets|late ROUNDS");
+  if (std::string(argv[1]) == "late") {
+    check_late_store();
+    return 0;
+  }
   const bool resets = std::string(argv[1]) == "resets";
   xiokv_emu_config config = {};
   config.struct_size = sizeof config;
