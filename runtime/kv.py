@@ -114,10 +114,14 @@ class KV:
         self.block_size = block_size
         self._timeout = timeout
         self._fields = module.description.fields
-        self._submitter = Submitter(module, open_queues)
+        self._page = module.driver.allocate(listing.PAGE_BYTES)
+        try:
+            self._submitter = Submitter(module, open_queues)
+        except BaseException:
+            self._page.free()
+            raise
         self.limits = self.queues.limits
         self._transfer_max = self.queues.max_transfer
-        self._page = module.driver.allocate(min(listing.PAGE_BYTES, self._transfer_max))
         self._page_lock = threading.Lock()
 
     @property
@@ -321,9 +325,10 @@ class KV:
     def _list_page(self, start: bytes) -> bytes:
         with self._page_lock:
             keys = pack_start_key(start, self.limits.key_max)
-            page = Values(self._page.view, None, self._page.view.size, None, 0)
+            view = self._page.view[: self._transfer_max]
+            page = Values(view, None, view.size, None, 0)
             self._run("list", keys, page).raise_for_status()
-            return bytes(self._page.view)
+            return bytes(view)
 
 
 def _check_block_size(block_size: int | None, limits: Limits) -> None:

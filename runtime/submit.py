@@ -31,8 +31,12 @@ class Submitter:
     def __init__(self, module: Module, open_queues: Callable[[], QueueSet]) -> None:
         self._module = module
         self._open_queues = open_queues
-        self._queues = open_queues()
         self._pool = Pool(module.driver, per_key_dwords(module.description.fields))
+        try:
+            self._queues = open_queues()
+        except BaseException:
+            self._pool.free()
+            raise
         self._running: deque[Run] = deque()
         self._lock = threading.RLock()
         self._closed = False
@@ -99,9 +103,9 @@ class Submitter:
         queues = self._queues
         _check_alive(queues)
         batch = slab.fill(request.keys, request.values, request.semantic)
-        batch.iova = queues.addressing.contiguous(
-            request.values.iova, request.values.memory.nbytes, request.values.iova
-        )
+        values = request.values
+        if values.memory.size:
+            batch.iova = queues.addressing.contiguous(values.iova, values.memory.size, values.iova)
         batch.options = request.options
         batch.deadline = self._module.driver.ticks(request.timeout)
         # Several chunks for each queue where there are keys enough.

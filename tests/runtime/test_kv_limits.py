@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from xiokv.runtime.abi import Outcome
+from xiokv.runtime.drivers.host import HostDriver
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 
@@ -44,7 +45,22 @@ def test_attach_refuses_other_pages(module) -> None:
         module.attach(controller)
 
 
-def test_nothing_is_left_of_an_attach_that_was_refused(module) -> None:
+def test_an_attach_that_was_refused_frees_its_memory(module, monkeypatch) -> None:
+    allocated: list[Any] = []
+    allocate = HostDriver.allocate
+
+    def noted(self: HostDriver, size: int) -> Any:
+        allocated.append(allocate(self, size))
+        return allocated[-1]
+
+    monkeypatch.setattr(HostDriver, "allocate", noted)
+    with Emulator(queues=2) as controller, pytest.raises(ArgumentFault):
+        module.attach(controller, queues=3)
+    assert allocated
+    assert [memory.view.size for memory in allocated] == [0] * len(allocated)
+
+
+def test_no_queue_is_left_of_an_attach_that_was_refused(module) -> None:
     with Emulator(queues=2) as controller:
         with pytest.raises(ArgumentFault):
             module.attach(controller, queues=2, depth=1)
