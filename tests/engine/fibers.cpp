@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "fibers.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+namespace fibers {
+
+World *world = nullptr;
+
+namespace {
+constexpr size_t stack_bytes = 256 * 1024;
+
+bool overlap(const Store &a, const Store &b) {
+  return a.address < b.address + b.bytes.size() &&
+         b.address < a.address + a.bytes.size();
+}
+} // namespace
+
+void World::add(std::function<void()> body) {
+  auto group = std::make_unique<Group>();
+  group->body = std::move(body);
+  for (uint32_t i = 0; i < lanes_; ++i) {
+    auto lane = std::make_unique<Lane>();
+    lane->group = group.get();
+    lane->index = i;
+    lane->stack.resize(stack_bytes);
+    getcontext(&lane->context);
+    lane->context.uc_stack.ss_sp = lane->stack.data();
+    lane->context.uc_stack.ss_size = lane->stack.size();
+    lane->context.uc_link = &scheduler_;
+    const uint64_t self = reinterpret_cast<uint64_t>(lane.get());
+    makecontext(&lane->context, reinterpret_cast<void (*)()>(enter), 2,
+                static_cast<unsigned>(self), static_cast<unsigned>(self >> 32));
+    group->lanes.push_back(std::move(lane));
+  }
+  groups_.push_back(std::move(group));
+}
+
+void World::enter(unsigned low, unsigned high) {
+  Lane *lane =
+      reinterpret_cast<Lane *>(static_cast<uint64_t>(high) << 32 | low);
+  lane->group->body();
+  lane->state = State::done;
+}
+
+void World::resume(Lane &lane) {
+  current_ = &lane;
+  swapcontext(&scheduler_, &lane.context);
+  current_ = nullptr;
+  if (lane.state == State::done)
+    drain(lane);
+  else if (lane.state == State::barrier)
+    open_barrier(*lane.group);
+  else if (lane.state != State::ready)
+    close_meeting(*lane.group, lane.index / wave_ * wave_, lane.state);
+}
+
+void World::yield() { swapcontext(&current_->context, &scheduler_); }
+
+void World::wait(State state) {
+  current_->state = state;
+  yield();
+}
+
+uint64_t World::meet(State place, uint64_t word) {
+  Lane &self = *current_;
+  self.word = word;
+  wait(place);
+  return self.word;
+}
+
+void World::store(void *address, const void *bytes, size_t size) {
+  const char *from = static_cast<const char *>(bytes);
+  current_->stores.push_back(
+      Store{static_cast<char *>(address), {from, from + size}});
+}
+
+void World::drain(Lane &lane) {
+  while (!lane.stores.empty())
+    drain_one(lane);
+}
+
+/// Lets one store out: any, but never before an earlier one to the same bytes.
+void World::drain_one(Lane &lane) {
+  std::vector<Store> &stores = lane.stores;
+  size_t pick = below(static_cast<uint32_t>(stores.size()));
+  for (size_t i = 0; i < pick; ++i)
+    if (overlap(stores[i], stores[pick]))
+      pick = i;
+  memcpy(stores[pick].address, stores[pick].bytes.data(),
+         stores[pick].bytes.size());
+  stores.erase(stores.begin() + static_cast<ptrdiff_t>(pick));
+}
+
+bool World::all_at(const Group &group, uint32_t first, uint32_t end,
+                   State place) {
+  for (uint32_t i = first; i < end; ++i)
+    if (group.lanes[i]->state != place)
+      return false;
+  return true;
+}
+
+/// A barrier opens when every lane of the group stands at it.
+void World::open_barrier(Group &group) {
+  if (all_at(group, 0, lanes_, State::barrier))
+    for (const auto &lane : group.lanes)
+      lane->state = State::ready;
+}
+
+/// A wave's lanes go on when all have come: with the votes, or lane 0's word.
+void World::close_meeting(Group &group, uint32_t first, State place) {
+  const uint32_t end = std::min(first + wave_, lanes_);
+  if (!all_at(group, first, end, place))
+    return;
+  uint64_t word = group.lanes[first]->word;
+  if (place == State::ballot)
+    for (uint32_t i = first + 1; i < end; ++i)
+      word |= group.lanes[i]->word << (i - first);
+  for (uint32_t i = first; i < end; ++i) {
+    group.lanes[i]->word = word;
+    group.lanes[i]->state = State::ready;
+  }
+}
+
+void World::run(const std::function<void()> &outside, uint64_t limit) {
+  world = this;
+  for (uint64_t step = 0; step < limit; ++step, ++now) {
+    std::vector<Lane *> ready, storing;
+    bool alive = false;
+    for (const auto &group : groups_)
+      for (const auto &lane : group->lanes) {
+        alive |= lane->state != State::done;
+        if (lane->state == State::ready)
+          ready.push_back(lane.get());
+        if (!lane->stores.empty())
+          storing.push_back(lane.get());
+      }
+    if (!alive)
+      return;
+    if (ready.empty())
+      throw Fault("deadlock: lanes of a workgroup wait at different places");
+    const uint32_t dice = below(16);
+    if (dice < 4)
+      outside();
+    else if (dice < 6 && !storing.empty())
+      drain_one(*storing[below(static_cast<uint32_t>(storing.size()))]);
+    else if (!ready.empty())
+      resume(*ready[below(static_cast<uint32_t>(ready.size()))]);
+  }
+  throw Fault("no end within " + std::to_string(limit) + " steps");
+}
+
+} // namespace fibers

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+#include "scenario.h"
+
+#include <stdio.h>
+
+#include <algorithm>
+
+#include "fibers.h"
+
+extern "C" {
+void xiokv_batch_store(const xiokv_batch *batch, uint32_t number);
+void xiokv_batch_retrieve(const xiokv_batch *batch, uint32_t number);
+void xiokv_batch_delete(const xiokv_batch *batch, uint32_t number);
+void xiokv_batch_exist(const xiokv_batch *batch, uint32_t number);
+}
+
+namespace {
+using Kernel = void (*)(const xiokv_batch *, uint32_t);
+
+constexpr uint32_t value_max = 6u << 20;
+constexpr uint64_t patient = 1000000; ///< Steps that no healthy batch waits.
+constexpr uint64_t impatient = 60000;
+constexpr uint64_t step_limit = 10000000;
+constexpr size_t slot_gap = 8; ///< Guard bytes between value buffers.
+
+/// @brief A key as the engine reads it.
+struct alignas(16) Key {
+  char bytes[16] = {};
+};
+
+const char *const outcome_names[] = {"none",    "ok",       "truncated",
+                                     "missing", "exists",   "error",
+                                     "timeout", "cancelled"};
+
+Kernel kernel_of(const std::string &command) {
+  static const std::map<std::string, Kernel> kernels = {
+      {"store", xiokv_batch_store},
+      {"retrieve", xiokv_batch_retrieve},
+      {"delete", xiokv_batch_delete},
+      {"exist", xiokv_batch_exist}};
+  return kernels.at(command);
+}
+
+Bytes value_of(uint64_t seed, size_t index, uint32_t size) {
+  Bytes value(size);
+  uint64_t word = seed * 0x9e3779b97f4a7c15u + index;
+  for (char &byte : value) {
+    word = word * 6364136223846793005u + 1442695040888963407u;
+    byte = static_cast<char>(word >> 56);
+  }
+  return value;
+}
+
+std::string hex(const Bytes &bytes) {
+  std::string text;
+  char digits[3];
+  for (char byte : bytes) {
+    snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
+    text += digits;
+  }
+  return text;
+}
+
+bool is_poison(const Bytes &bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](char byte) { return byte == Buffer::poison; });
+}
+
+template <class T> uint64_t address(const T *pointer) {
+  return reinterpret_cast<uint64_t>(pointer);
+}
+
+template <class T, size_t N>
+T pick(std::mt19937_64 &random, const T (&from)[N]) {
+  return from[random() % N];
+}
+} // namespace
+
+void Tally::print() const {
+  const char *separator = "{";
+  for (const auto &[name, count] : counts_) {
+    printf("%s\"%s\": %llu", separator, name.c_str(),
+           static_cast<unsigned long long>(count));
+    separator = ", ";
+  }
+  printf("}\n");
+}
+
+Scenario::Scenario(uint64_t seed) : seed_(seed), random_(seed) {
+  config_.struct_size = sizeof config_;
+  config_.dstrd = below(4);
+  config_.value_max = value_max;
+  config_.seed = seed;
+  config_.flags = XIOKV_EMU_STRICT;
+  for (uint32_t flag : {XIOKV_EMU_SPLIT_CQE, XIOKV_EMU_DELETE_MISSING_FAILS,
+                        XIOKV_EMU_SCT1, XIOKV_EMU_STORE_RETURNS_SIZE})
+    config_.flags |= chance(2) ? flag : 0u;
+  bench_ = std::make_unique<Bench>(config_);
+  xiokv_emu_trace_start(bench_->emu(), 1u << 20);
+  create_queues();
+  draw_keys();
+}
+
+void Scenario::create_queues() {
+  static const uint32_t depths[] = {2, 3, 4, 5, 7, 8, 16, 33, 64};
+  const uint32_t count = 1 + below(3);
+  queues_.clear();
+  for (uint32_t i = 0; i < count; ++i)
+    queues_.push_back(bench_->create(
+        next_qid_++,
+        {pick(random_, depths), pick(random_, depths), 1 + below(40), 4},
+        value_max));
+}
+
+void Scenario::draw_keys() {
+  const uint32_t count = chance(8) ? below(300) : below(60);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!keys_.empty() && chance(10)) {
+      keys_.push_back(keys_[below(static_cast<uint32_t>(keys_.size()))]);
+      continue;
+    }
+    Bytes key(1 + below(16));
+    for (char &byte : key)
+      byte = chance(4) ? '\0' : static_cast<char>(below(256));
+    keys_.push_back(key);
+  }
+}
+
+uint32_t Scenario::draw_size() {
+  static const uint32_t edges[] = {0, 1, 4095, 4096, 4097, 8192, 8193, 12288};
+  if (chance(12))
+    return pick(random_, edges);
+  return chance(600) ? 4096 * (510 + below(520)) + below(5) : below(300);
+}
+
+void Scenario::add_fault(uint32_t kind, uint64_t amount, uint32_t probability) {
+  struct xiokv_emu_fault fault = {};
+  fault.struct_size = sizeof fault;
+  fault.kind = kind;
+  fault.amount = amount;
+  fault.probability = probability;
+  fault.status = kind == XIOKV_EMU_STATUS ? 0x88 : 0;
+  if (xiokv_emu_fault(bench_->emu(), &fault) != 0)
+    throw Broken("the controller refused a fault");
+  faults_.insert(kind);
+  drawn_.insert(kind);
+}
+
+void Scenario::draw_faults() {
+  if (chance(2))
+    add_fault(XIOKV_EMU_REORDER, 2 + below(40), 0);
+  else if (chance(4))
+    add_fault(XIOKV_EMU_REVERSE, 2 + below(20), 0);
+  if (chance(4))
+    add_fault(XIOKV_EMU_DELAY, 1 + below(60), 100000);
+  if (chance(3))
+    add_fault(XIOKV_EMU_DUPLICATE, below(40), 200000);
+  if (chance(4))
+    add_fault(XIOKV_EMU_STATUS, 0, 100000);
+  if (chance(4))
+    add_fault(XIOKV_EMU_UNKNOWN_CID, 0, 100000);
+  if (chance(4))
+    add_fault(XIOKV_EMU_FOREIGN_SQID, 0, 100000);
+  if (chance(6))
+    add_fault(XIOKV_EMU_BAD_SIZE, 0, 100000);
+  if (chance(8))
+    add_fault(XIOKV_EMU_DROP, 0, 30000);
+  if (chance(16))
+    add_fault(XIOKV_EMU_STALL, chance(2) ? 0 : 200, 20000);
+}
+
+void Scenario::run(Tally &tally) {
+  draw_faults();
+  store(tally);
+  if (chance(2))
+    probe_or_delete(tally);
+  retrieve(tally, false);
+  recover();
+  retrieve(tally, true);
+  tally.add("scenarios");
+}
+
+Request Scenario::request(const std::string &command, bool exact) {
+  Request request = {command, keys_, {}, {}, nullptr, patient, 0, 0};
+  uint64_t end = 0;
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    request.sizes.push_back(
+        command == "store" || command == "retrieve" ? draw_size() : 0);
+    request.offsets.push_back(end);
+    end += (request.sizes[i] + slot_gap + 3) / 4 * 4 + 4 * below(3);
+  }
+  buffers_.push_back(
+      std::make_unique<Buffer>(random_, end, 4 * below(1024), chance(2)));
+  request.buffer = buffers_.back().get();
+  if (exact)
+    return request;
+  if (faults_.count(XIOKV_EMU_DROP) || faults_.count(XIOKV_EMU_STALL))
+    request.deadline = impatient;
+  request.stop_at = chance(8) ? 1 + below(20000) : 0;
+  request.total = chance(16) ? 1 + below(40000) : 0;
+  return request;
+}
+
+std::vector<xiokv_result> Scenario::launch(Request &request, Tally &tally) {
+  const size_t count = request.keys.size();
+  std::vector<Key> keys(count);
+  std::vector<uint8_t> lengths(count);
+  for (size_t i = 0; i < count; ++i) {
+    memcpy(keys[i].bytes, request.keys[i].data(), request.keys[i].size());
+    lengths[i] = static_cast<uint8_t>(request.keys[i].size());
+  }
+  std::vector<xiokv_result> results(count);
+  xiokv_batch_state state = {};
+  alignas(16) xiokv_stop stop = {};
+  xiokv_batch batch = {};
+  batch.queues = address(queues_.data());
+  batch.state = address(&state);
+  batch.stop = address(&stop);
+  batch.keys = address(keys.data());
+  batch.key_lengths = address(lengths.data());
+  batch.sizes = address(request.sizes.data());
+  batch.offsets = address(request.offsets.data());
+  batch.results = address(results.data());
+  batch.deadline = request.deadline;
+  batch.total = request.total;
+  batch.count = static_cast<uint32_t>(count);
+  batch.queue_count = static_cast<uint32_t>(queues_.size());
+  batch.chunk = 1 + below(20);
+  request.buffer->describe(batch);
+  limited_ = request.stop_at != 0 || request.total != 0;
+  was_dead_ = any_dead();
+
+  fibers::World world(random_(), SIMULATED_LANES, SIMULATED_WAVE);
+  for (uint32_t number = 0; number < batch.queue_count; ++number)
+    world.add([&batch, number, kernel = kernel_of(request.command)] {
+      kernel(&batch, number);
+    });
+  world.run(
+      [&] {
+        if (request.stop_at != 0 && world.now >= request.stop_at)
+          stop.flag = 1;
+        xiokv_emu_step(bench_->emu(),
+                       queues_[world.below(batch.queue_count)].qid);
+      },
+      step_limit);
+  for (const xiokv_result &result : results)
+    tally.add(outcome_names[result.outcome & 7]);
+  for (size_t i = 0; i < count; ++i)
+    check_outcome(request, i, results[i]);
+  check_trace();
+  check_queues(results);
+  tally.add("keys", count);
+  tally.add("steps", world.now);
+  return results;
+}
+
+/// What a batch may say of a key at all, whatever the store holds.
+void Scenario::check_outcome(const Request &request, size_t i,
+                             const xiokv_result &result) const {
+  const bool lost = faults_.count(XIOKV_EMU_DROP) != 0 ||
+                    faults_.count(XIOKV_EMU_STALL) != 0 || was_dead_;
+  bool allowed = true;
+  switch (result.outcome) {
+  case XIOKV_OUTCOME_NONE:
+    allowed = false;
+    break;
+  case XIOKV_OUTCOME_ERROR:
+    allowed = (faults_.count(XIOKV_EMU_STATUS) && result.status == 0x88) ||
+              (faults_.count(XIOKV_EMU_BAD_SIZE) && result.status == 0 &&
+               request.command == "retrieve");
+    break;
+  case XIOKV_OUTCOME_TIMEOUT:
+    allowed = (lost || request.total != 0) && result.status == XIOKV_NO_STATUS;
+    break;
+  case XIOKV_OUTCOME_CANCELLED:
+    allowed = request.stop_at != 0 && result.status == XIOKV_NO_STATUS;
+    break;
+  case XIOKV_OUTCOME_TRUNCATED:
+    allowed = request.command == "retrieve";
+    break;
+  case XIOKV_OUTCOME_EXISTS:
+    allowed = false;
+    break;
+  }
+  if (!allowed)
+    throw Broken(request.command + " of key " + std::to_string(i) + " (" +
+                 hex(request.keys[i]) + "): outcome " +
+                 outcome_names[result.outcome & 7] + ", status " +
+                 std::to_string(result.status) + ", not allowed here");
+}
+
+std::vector<xiokv_result> Scenario::store(Tally &tally) {
+  Request store = request("store", false);
+  std::vector<Bytes> values;
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    values.push_back(value_of(seed_, i, store.sizes[i]));
+    store.buffer->write(store.offsets[i], values[i]);
+  }
+  const std::vector<xiokv_result> results = launch(store, tally);
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    Known &known = known_[keys_[i]];
+    if (results[i].outcome == XIOKV_OUTCOME_OK)
+      known.absent = false;
+    if (results[i].outcome == XIOKV_OUTCOME_OK ||
+        results[i].outcome == XIOKV_OUTCOME_TIMEOUT)
+      known.values.insert(values[i]);
+    if (results[i].outcome == XIOKV_OUTCOME_MISSING)
+      throw Broken("store of key " + hex(keys_[i]) + " found it missing");
+  }
+  return results;
+}
+
+void Scenario::probe_or_delete(Tally &tally) {
+  Request asked = request(chance(2) ? "exist" : "delete", false);
+  const std::vector<xiokv_result> results = launch(asked, tally);
+  const bool deletes = asked.command == "delete";
+  std::map<Bytes, Known> after = known_;
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    const Known &known = known_[keys_[i]];
+    const uint8_t outcome = results[i].outcome;
+    if (outcome == XIOKV_OUTCOME_MISSING && !known.absent && !deletes)
+      throw Broken("exist: key " + hex(keys_[i]) + " is there, not missing");
+    if (outcome == XIOKV_OUTCOME_OK && known.values.empty() && !deletes)
+      throw Broken("exist: key " + hex(keys_[i]) + " is missing, not there");
+    if (deletes &&
+        (outcome == XIOKV_OUTCOME_OK || outcome == XIOKV_OUTCOME_TIMEOUT))
+      after[keys_[i]].absent = true;
+    // A store that timed out may still be carried out after the delete.
+    if (deletes && outcome == XIOKV_OUTCOME_OK && !any_dead())
+      after[keys_[i]].values.clear();
+  }
+  known_ = after;
+}
+
+void Scenario::retrieve(Tally &tally, bool exact) {
+  Request asked = request("retrieve", exact);
+  const std::vector<xiokv_result> results = launch(asked, tally);
+  uint64_t covered = 0;
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    check_value(asked, i, results[i]);
+    if (!is_poison(asked.buffer->read(covered, asked.offsets[i] - covered)))
+      throw Broken("bytes before the buffer of key " + std::to_string(i) +
+                   " were written");
+    covered = asked.offsets[i] + asked.sizes[i];
+  }
+}
+
+/// The result and the bytes of one retrieved key.
+void Scenario::check_value(const Request &request, size_t i,
+                           const xiokv_result &result) const {
+  const Known &known = known_.at(request.keys[i]);
+  const Bytes buffer =
+      request.buffer->read(request.offsets[i], request.sizes[i]);
+  const std::string name = "retrieve of key " + std::to_string(i) + " (" +
+                           hex(request.keys[i]) + "): ";
+  if (result.outcome == XIOKV_OUTCOME_CANCELLED ||
+      result.outcome == XIOKV_OUTCOME_MISSING) {
+    if (!is_poison(buffer))
+      throw Broken(name + "its buffer was written");
+    if (result.outcome == XIOKV_OUTCOME_MISSING && !known.absent)
+      throw Broken(name + "missing, and yet it was stored");
+  }
+  if (result.outcome != XIOKV_OUTCOME_OK &&
+      result.outcome != XIOKV_OUTCOME_TRUNCATED)
+    return;
+  const bool truncated = result.value_size > buffer.size();
+  if (truncated != (result.outcome == XIOKV_OUTCOME_TRUNCATED))
+    throw Broken(name + "a value of " + std::to_string(result.value_size) +
+                 " bytes in " + std::to_string(buffer.size()) + " is " +
+                 outcome_names[result.outcome]);
+  const size_t landed = std::min<size_t>(result.value_size, buffer.size());
+  const bool matches = std::any_of(
+      known.values.begin(), known.values.end(), [&](const Bytes &value) {
+        return value.size() == result.value_size &&
+               std::equal(value.begin(), value.begin() + landed,
+                          buffer.begin());
+      });
+  if (!matches)
+    throw Broken(name + std::to_string(result.value_size) +
+                 " bytes that were never stored under it");
+  if (!is_poison(Bytes(buffer.begin() + landed, buffer.end())))
+    throw Broken(name + "bytes past its value were written");
+}
+
+/// No CID may be used again while a command with it is in flight.
+void Scenario::check_trace() {
+  std::vector<xiokv_emu_trace> records(4096);
+  uint64_t count;
+  while ((count = xiokv_emu_trace_read(bench_->emu(), records.data(),
+                                       records.size())) != 0)
+    for (uint64_t i = 0; i < count; ++i) {
+      const struct xiokv_emu_trace &record = records[i];
+      uint16_t cid;
+      const bool submitted = record.kind == XIOKV_EMU_TRACE_SQE;
+      memcpy(&cid, record.bytes + (submitted ? 2 : 12), 2);
+      if (!submitted)
+        open_[record.qid].erase(cid);
+      else if (cid == 0xffff || !open_[record.qid].insert(cid).second)
+        throw Broken("CID " + std::to_string(cid) + " on queue " +
+                     std::to_string(record.qid) + " is in flight already");
+    }
+}
+
+bool Scenario::any_dead() const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [](const xiokv_queue &queue) {
+                       return queue.state != XIOKV_QUEUE_READY;
+                     });
+}
+
+void Scenario::check_queues(const std::vector<xiokv_result> &results) {
+  for (const xiokv_queue &queue : queues_) {
+    const xiokv_queue_report &report = queue.report;
+    if ((report.stale != 0 && !drawn_.count(XIOKV_EMU_DUPLICATE)) ||
+        (report.unknown != 0 && !drawn_.count(XIOKV_EMU_UNKNOWN_CID)) ||
+        (report.foreign != 0 && !drawn_.count(XIOKV_EMU_FOREIGN_SQID)) ||
+        (report.oversize != 0 && !drawn_.count(XIOKV_EMU_BAD_SIZE)))
+      throw Broken("queue " + std::to_string(queue.qid) +
+                   " reports completions that were never sent: stale " +
+                   std::to_string(report.stale) + ", unknown " +
+                   std::to_string(report.unknown) + ", foreign " +
+                   std::to_string(report.foreign) + ", oversize " +
+                   std::to_string(report.oversize));
+    if (queue.state == XIOKV_QUEUE_READY &&
+        report.submitted != report.completed)
+      throw Broken("queue " + std::to_string(queue.qid) + " submitted " +
+                   std::to_string(report.submitted) + " and completed " +
+                   std::to_string(report.completed));
+  }
+  const bool timed_out = std::any_of(
+      results.begin(), results.end(), [](const xiokv_result &result) {
+        return result.outcome == XIOKV_OUTCOME_TIMEOUT;
+      });
+  if (timed_out && !any_dead() && !limited_)
+    throw Broken("a key timed out and no queue is dead");
+}
+
+/// Faults end; queues that died are given up by a reset and made anew.
+void Scenario::recover() {
+  xiokv_emu_clear_faults(bench_->emu());
+  if (any_dead()) {
+    xiokv_emu_reset(bench_->emu());
+    open_.clear();
+    next_qid_ = 1;
+    create_queues();
+  }
+  faults_.clear();
+}

@@ -1,0 +1,125 @@
+"""Engine and controller stepped in turn, by seed, on machines of several shapes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .conftest import GENERATED, Shape, Workshop, explore
+
+# One lane, as on the host; two waves with tables in shared memory; three waves whose
+# larger windows have their tables in the queue's memory.
+SHAPES = {
+    "one lane": Shape(1, 1, 0),
+    "two waves": Shape(8, 4, 64),
+    "three waves": Shape(6, 2, 8),
+}
+SEEDS = 1500
+
+# Every outcome and report that the drawn faults can bring about has to turn up.
+SEEN = {"ok", "truncated", "missing", "error", "timeout", "cancelled"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_key_gets_its_own_result_whatever_the_interleaving(
+    name: str, workshop: Workshop, tmp_path: Path
+) -> None:
+    program = workshop.program(tmp_path, SHAPES[name])
+    outcome = explore(program, 1, SEEDS)
+    assert outcome.held, outcome.said
+    assert outcome.tally["scenarios"] == SEEDS
+    assert {key for key in SEEN if outcome.tally.get(key)} == SEEN
+    assert outcome.tally.get("none") is None
+
+
+# What is taken out of the engine, header by header: text there, text in its place.
+Edit = tuple[str, str, str]
+MUTATIONS: dict[str, tuple[Edit, ...]] = {
+    "no release before the SQ doorbell": (("kv_engine.h", "  xiokv_release_system();\n", ""),),
+    "no barrier before the SQ doorbell": (
+        (
+            "kv_engine.h",
+            "  xiokv_release_system();\n  xiokv_barrier();\n",
+            "  xiokv_release_system();\n",
+        ),
+    ),
+    "no second read of a completion": (
+        ("kv_engine.h", "  uint32_t tail; ", "  xiokv_words seen;\n  uint32_t tail; "),
+        (
+            "kv_engine.h",
+            "    fresh = watches &&",
+            "    engine.seen = words;\n    fresh = watches &&",
+        ),
+        ("kv_engine.h", "cqe = xiokv_load16(xiokv_cqe_at(engine, step))", "cqe = engine.seen"),
+    ),
+    "no barrier after the results": (
+        (
+            "kv_engine.h",
+            "  xiokv_barrier();\n  const uint32_t freed =",
+            "  const uint32_t freed =",
+        ),
+    ),
+    "no generation in a CID": (("kv_slots.h", "cid + (1u << slots.slot_bits)", "cid"),),
+    "a CID of another generation is believed": (
+        (
+            "kv_engine.h",
+            "engine.slots.live[slot], cid, XIOKV_SLOT_FREE)",
+            "engine.slots.live[slot], engine.slots.live[slot], XIOKV_SLOT_FREE)",
+        ),
+    ),
+    "another queue's completion is believed": (
+        ("kv_engine.h", "cqe.word[2] >> 16 != queue.qid", "false"),
+    ),
+    "a size above the maximum is believed": (
+        ("kv_engine.h", "done.value_size > queue.max_value", "false"),
+    ),
+    "the phase does not flip": (("kv_engine.h", "    engine.phase ^= 1u;\n", "    ;\n"),),
+    "the wrapped entries' phase is the head's": (
+        ("kv_engine.h", "(engine.phase ^ (wrapped ? 1u : 0u))", "(engine.phase ^ (wrapped && 0))"),
+    ),
+    "one command too many in flight": (
+        ("kv_engine.h", "      1u;\n  engine.next", "      0u;\n  engine.next"),
+    ),
+    "the CQ doorbell is not written": (
+        (
+            "kv_engine.h",
+            "queue->cq_doorbell),\n                  engine.head",
+            "queue->cq_doorbell),\n                  0",
+        ),
+    ),
+    "freed CIDs of two waves share a place": (
+        ("kv_engine.h", "engine.give, base + rank", "engine.give, rank"),
+    ),
+    "list pages are not chained": (("kv_prp.h", "    if (!last)\n", "    if (false)\n"),),
+    "all slots share their list pages": (
+        ("kv_prp.h", "static_cast<uint64_t>(slot) * queue.prp_pages", "0 * queue.prp_pages * slot"),
+    ),
+    "keys that no queue claimed have no outcome": (
+        ("kv_engine.h", "last ? xiokv_device_add64", "false ? xiokv_device_add64"),
+    ),
+}
+
+
+def mutated(folder: Path, edits: tuple[Edit, ...]) -> Path:
+    """Return a copy of the generated headers with the edits made."""
+    include = folder / "include"
+    shutil.copytree(GENERATED / "include", include)
+    for header, there, instead in edits:
+        path = include / "xiokv" / header
+        text = path.read_text()
+        assert text.count(there) == 1, f"{header} has {there!r} {text.count(there)} times"
+        path.write_text(text.replace(there, instead))
+    return include
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_fault_put_into_the_engine_is_found(
+    name: str, workshop: Workshop, tmp_path: Path
+) -> None:
+    include = mutated(tmp_path, MUTATIONS[name])
+    program = workshop.program(tmp_path, SHAPES["two waves"], include)
+    assert not explore(program, 1, SEEDS).held
