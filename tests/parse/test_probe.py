@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +23,72 @@ def facts(headers) -> Facts:
     return parse_headers(headers)
 
 
-def test_the_compiler_that_agrees_is_named(facts: Facts, headers) -> None:
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return a function that makes a shell script, or a link to a compiler, the only cc."""
+
+    def install(what: str) -> None:
+        cc = tmp_path / "cc"
+        if found := shutil.which(what):
+            cc.symlink_to(found)
+        else:
+            cc.write_text(f"#!/bin/sh\n{what}\n", encoding="utf-8")
+            cc.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    return install
+
+
+@pytest.mark.parametrize("name", ["gcc", "clang-19"])
+def test_the_compiler_that_agrees_is_named(facts: Facts, headers, compiler, name: str) -> None:
+    if not shutil.which(name):
+        pytest.skip(f"no {name}")
+    compiler(name)
     assert prove_layout(facts, headers).startswith("layout: proved by cc (")
+
+
+def test_nothing_that_was_fetched_is_run(facts: Facts, edited, tmp_path: Path) -> None:
+    mark = '#include "spdk/assert.h"\n'
+    touch = f'extern int system(const char *); system("touch {tmp_path}/ran");'
+    code = f"__attribute__((constructor)) static void f(void) {{ {touch} }}\n"
+    assert prove_layout(facts, edited(mark, mark + code)).startswith("layout: proved by")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        ("exit 0", "makes no object file that holds its constants"),
+        ("exit 3", "cannot read the headers by themselves (exit status 3)"),
+        ("kill -9 $$", "cannot read the headers by themselves (exit status -9)"),
+    ],
+)
+def test_a_compiler_that_does_not_compile_proves_nothing(
+    facts: Facts, headers, compiler, script: str, line: str
+) -> None:
+    compiler(script)
+    assert prove_layout(facts, headers) == f"layout: not proved, cc {line}"
+
+
+def test_a_compiler_that_does_not_end_is_left(
+    facts: Facts, headers, compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xiokv.codegen.parse.translate._SECONDS", 0.1)
+    compiler("sleep 600 & wait")
+    assert "(not done after 0.1 s)" in prove_layout(facts, headers)
+
+
+def test_a_header_without_end_is_bounded(facts: Facts, edited) -> None:
+    mark = '#include "spdk/assert.h"\n'
+    line = prove_layout(facts, edited(mark, f"{mark}#include </dev/zero>\n"))
+    assert line.startswith("layout: not proved")
+
+
+def test_no_room_for_the_probe_leaves_the_layout_unproved(
+    facts: Facts, headers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/proc/none")
+    assert prove_layout(facts, headers).startswith("layout: not proved, cc cannot be run here")
 
 
 def test_a_place_that_differs_is_an_error_with_both_values(facts: Facts, edited) -> None:
