@@ -116,3 +116,23 @@ class Problems:
         combined = XiokvError("\n".join(str(error) for error in self._found))
         combined.exit_code = max(error.exit_code for error in self._found)
         raise combined
+
+
+@contextmanager
+def restorable(shown: str) -> Iterator[None]:
+    """Add to a fault of a file that fetch wrote how to mend the file."""
+    try:
+        yield
+    except XiokvError as error:
+        raise XiokvError(
+            f"{error}\nrestore {shown} from version control, or delete it and run xiokv-gen fetch"
+        ) from error
+
+
+@contextmanager
+def nesting(shown: str) -> Iterator[None]:
+    """Turn a text that is nested without end into an error."""
+    try:
+        yield
+    except RecursionError:
+        raise XiokvError(f"{shown}: nested too deeply to be read") from None

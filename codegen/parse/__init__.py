@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xiokv.codegen.errors import nesting
 from xiokv.codegen.facts import Facts
 from xiokv.codegen.parse import wanted
 from xiokv.codegen.parse.asserts import check_asserts
@@ -25,6 +26,11 @@ def parse_headers(texts: Mapping[str, str]) -> Facts:
         XiokvError: the texts lack the NVMe-KV definitions, a static assert fails, or
             something that is needed is not understood.
     """
+    with nesting(", ".join(sorted(texts))):
+        return _facts(texts)
+
+
+def _facts(texts: Mapping[str, str]) -> Facts:
     preprocessed = preprocess(texts, wanted.CONSTANTS)
     declarations = declare(split(preprocessed.items))
     types = Types(declarations)

@@ -24,6 +24,8 @@ from xiokv.codegen.parse.tokens import Token
 _ROOT = "/"
 _INCLUDE_FOLDER = "/include"
 _FROM_MACRO = -1
+_MOST_TOKENS = 1 << 18  # of one stretch of text, expanded
+_DEEPEST_INCLUDE = 64
 _WITH_ARGUMENT = {"define", "undef", "if", "ifdef", "ifndef"}
 _OTHER_LINE_BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
@@ -158,9 +160,20 @@ class _Engine(pcpp.Preprocessor):  # type: ignore[misc]
         if isinstance(tokens, str) or tokens[0].value not in PROTECTED_MACROS:
             super().undef(tokens)
 
+    def expand_macros(self, tokens: Any, expanding_from: Any = ()) -> Any:
+        expanded = super().expand_macros(tokens, [*expanding_from])
+        if expanding_from and len(expanded) > _MOST_TOKENS:
+            first = expanded[0]
+            self.on_error(
+                first.source, first.lineno, f"macro {expanding_from[0]} expands without end"
+            )
+        return expanded
+
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
         if includepath not in self._texts:
             raise OSError(includepath)
+        if len(self.temp_path) > _DEEPEST_INCLUDE:
+            raise XiokvError(f"{includepath.removeprefix(_ROOT)}: included by itself without end")
         return io.StringIO(self._texts[includepath].text)
 
     def on_include_not_found(
@@ -172,6 +185,8 @@ class _Engine(pcpp.Preprocessor):  # type: ignore[misc]
         text = self._texts.get(file)
         if text is None:
             raise XiokvError(f"{file}: error: {msg}")
+        if msg.startswith("Could not evaluate expression"):
+            msg = "this expression cannot be evaluated"  # pcpp goes on with a Python error
         shown = text.line(line)
         column = len(shown) - len(shown.lstrip()) + 1
         raise SourceError(Origin(text.path, line, column), msg.strip(), shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -251,3 +252,30 @@ def test_all_missing_names_are_reported(headers) -> None:
 def test_a_malformed_text_is_an_error_and_no_traceback(text: str) -> None:
     with pytest.raises(XiokvError):
         parse_headers({"h.h": text})
+
+
+CHAIN = "".join(f"struct a{n + 1} {{ struct a{n} x; }};\n" for n in range(900))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f'enum a {{ A = 1{" + 0" * 5000} }};\n_Static_assert(A == 1, "");', "nested too deeply"),
+        (f'struct a0 {{ int x; }};\n{CHAIN}_Static_assert(sizeof(struct a900), "");', "nested"),
+        ('#include "a.h"', "a.h: included by itself without end"),
+        ("#if 1 / 0\n#endif", "a.h:1:1: error: this expression cannot be evaluated"),
+        ('#if "a"\n#endif', "a.h:1:1: error: this expression cannot be evaluated"),
+        ("#error nope due to rain", "a.h:1:1: error: #error nope due to rain"),
+    ],
+)
+def test_a_text_without_end_or_sense_is_an_error(headers, text: str, message: str) -> None:
+    with pytest.raises(XiokvError) as caught:
+        parse_headers(headers | {"a.h": text})
+    assert message in str(caught.value).splitlines()[0]
+
+
+def test_a_macro_that_expands_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("xiokv.codegen.parse.preprocess"), "_MOST_TOKENS", 1000)
+    macros = "".join(f"#define M{n + 1} {f'M{n} ' * 8}\n" for n in range(40))
+    with pytest.raises(XiokvError, match=r"^a\.h:\d+:1: error: macro M40 expands without end"):
+        parse_headers({"a.h": f"{macros}int x[] = {{ M40 }};\n"})
