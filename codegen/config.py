@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from xiokv.codegen.errors import UsageError
+from xiokv.codegen.files import stays_below
 from xiokv.codegen.tomlfile import Document, Table
 from xiokv.codegen.upstream.urls import check_url
 from xiokv.codegen.version import VERSION
@@ -70,6 +71,11 @@ class Output:
     emit: tuple[str, ...]
     python: Path
 
+    @property
+    def ir(self) -> Path:
+        """Path of the spec file."""
+        return self.dir / "spec" / "nvme_kv.json"
+
 
 @dataclass(frozen=True, slots=True)
 class Compile:
@@ -94,7 +100,7 @@ class Config:
     @property
     def ir_path(self) -> Path:
         """Path of the spec file."""
-        return self.output.dir / "spec" / "nvme_kv.json"
+        return self.output.ir
 
     @property
     def lock_path(self) -> Path:
@@ -104,7 +110,7 @@ class Config:
 
 def load_config(project: str | None = None) -> Config:
     """Read the xiokv.toml of the folder `project`, or the nearest one upward."""
-    path = _in_folder(Path(project)) if project is not None else _nearest(Path.cwd())
+    path = _in_folder(Path(project)) if project is not None else _nearest(_here())
     document = Document.read(path, CONFIG_NAME if project is None else str(path))
     _check_version(document)
     reader = _Reader(path.parent)
@@ -134,6 +140,13 @@ def _in_folder(folder: Path) -> Path:
     if not path.is_file():
         raise UsageError(f"no {CONFIG_NAME} in {folder}; run xiokv-gen init there")
     return path
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("the working folder is gone; change to another one") from None
 
 
 def _nearest(start: Path) -> Path:
@@ -190,7 +203,8 @@ class _Reader:
             if fault:
                 table.fault(key, fault)
         for name in upstream.files:
-            if not _UPSTREAM_PATH.fullmatch(name) or ".." in PurePosixPath(name).parts:
+            path = PurePosixPath(name)
+            if not _UPSTREAM_PATH.fullmatch(name) or ".." in path.parts or str(path) != name:
                 table.fault("files", f"files: {name!r} is no path within a repository")
         return upstream
 
@@ -206,11 +220,15 @@ class _Reader:
         emit = table.strings("emit", ("headers", "engine", "python"))
         _check_choices(table, "emit", emit, EMIT)
         twin = table.string("python", "")
-        return Output(
+        output = Output(
             dir=folder,
             emit=tuple(kind for kind in EMIT if kind in emit),
             python=self._path(table, "python", twin) if twin else folder / "nvme_kv.py",
         )
+        own = (self._root / CONFIG_NAME, self._root / LOCK_NAME)
+        if output.python in (self._root, output.dir, output.ir, *own):
+            table.fault("python", f"python = {twin!r} is taken; give the twin a file of its own")
+        return output
 
     def compile(self, table: Table) -> Compile:
         compile_ = Compile(
@@ -233,13 +251,12 @@ class _Reader:
                 f"{key} = {text!r} leaves the project's folder; give a relative path inside it,"
                 " without '..' and not through a link that leads out",
             )
-        return path or self._root
+        return path or self._root / key
 
 
 def _inside(root: Path, text: str) -> Path | None:
     """Return `text` resolved below `root`; None where it is not a place there."""
-    written = PurePosixPath(text)
-    if written.is_absolute() or ".." in written.parts or not text.isprintable():
+    if not stays_below(text):
         return None
     try:
         path = (root / text).resolve()

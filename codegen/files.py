@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one.
+"""Reading and writing a project's files, so that nobody ever sees half of one.
 
 In: texts by path. Out: the paths whose content changed. Every text is first written
 beside its place; only when all of them are there is one after the other moved in.
@@ -6,26 +6,65 @@ beside its place; only when all of them are there is one after the other moved i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
-from secrets import token_hex
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
 
-from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.errors import Problems, XiokvError
 
 
-def replace_files(texts: Mapping[Path, str]) -> tuple[Path, ...]:
-    """Write the texts that differ from what is there; they are moved in in their order."""
-    changed = {path: text for path, text in texts.items() if _content(path) != text.encode()}
-    staged: dict[Path, Path] = {}
+def stays_below(text: str) -> bool:
+    """Tell whether a written path is relative and does not climb; links are not looked at."""
+    path = PurePosixPath(text)
+    return not path.is_absolute() and ".." not in path.parts and text.isprintable()
+
+
+def read_text(path: Path, shown: str) -> str | None:
+    """Return the text of a file, or None where there is none; messages show `shown`."""
     try:
-        for path, text in changed.items():
-            staged[path] = _beside(path)
-            _write_new(staged[path], text)
-        for path, temporary in staged.items():
-            temporary.replace(path)
+        # A pipe would hold the reader for ever.
+        if path.exists() and not path.is_file():
+            raise XiokvError(f"{shown}: cannot be read: not a regular file")
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise XiokvError(f"{shown}: not UTF-8 text: {error}") from error
     except OSError as error:
-        raise XiokvError(f"cannot write {error.filename}: {error.strerror}") from error
+        raise XiokvError(f"{shown}: cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other runs of xiokv-gen from writing into a folder meanwhile."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without such locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def replace_files(root: Path, texts: Mapping[Path, str]) -> tuple[Path, ...]:
+    """Write the texts that differ from what is there; they are moved in in their order.
+
+    Raises:
+        XiokvError: a path leads out of `root`, or cannot be written.
+    """
+    changed = {path: text for path, text in texts.items() if _content(path) != text.encode()}
+    _refuse_outside(root, changed)
+    staged = {path: path.with_name(f".{path.name}.xiokv-tmp") for path in changed}
+    place = root
+    try:
+        for place, text in changed.items():
+            _write_new(staged[place], text)
+        for place, temporary in staged.items():
+            temporary.replace(place)
+    except OSError as error:
+        raise XiokvError(f"cannot write {place}: {error.strerror}") from error
     finally:
         for temporary in staged.values():
             with suppress(OSError):  # moved in, or never made
@@ -33,18 +72,31 @@ def replace_files(texts: Mapping[Path, str]) -> tuple[Path, ...]:
     return tuple(changed)
 
 
+def _refuse_outside(root: Path, paths: Iterable[Path]) -> None:
+    problems = Problems()
+    for path in paths:
+        if not _is_below(root, path.parent):
+            shown = path.relative_to(root).as_posix()
+            problems.add(XiokvError(f"{shown}: a link in this path leads out of {root}"))
+    problems.raise_if_any()
+
+
+def _is_below(root: Path, folder: Path) -> bool:
+    try:
+        return folder.resolve().is_relative_to(root)
+    except (OSError, RuntimeError):  # a loop of links
+        return False
+
+
 def _content(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return path.read_bytes() if path.is_file() else None
     except OSError:
         return None
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{token_hex(4)}.tmp")
-
-
 def _write_new(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)  # of a run that was killed
     with path.open("xb") as stream:
         stream.write(text.encode())

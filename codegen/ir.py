@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from xiokv.codegen.errors import nesting
 from xiokv.codegen.facts import (
     Constant,
     Enum,
@@ -53,15 +54,16 @@ def load(text: str, origin: str) -> Facts:
     """Read the facts of a spec file; `origin` names it in errors."""
     root = _open(text, origin)
     _read_banner(root.take("_generated"))
-    facts = Facts(
-        constants=tuple(
-            Constant(name, value.integer()) for name, value in _by_name(root.take("constants"))
-        ),
-        enums=tuple(_read_enum(name, value) for name, value in _by_name(root.take("enums"))),
-        records=tuple(_read_record(name, value) for name, value in _by_name(root.take("records"))),
-    )
+    constants = _by_name(root.take("constants"))
+    enums = _by_name(root.take("enums"))
+    records = _by_name(root.take("records"))
     root.finish()
-    return facts
+    with nesting(origin):
+        return Facts(
+            constants=tuple(Constant(name, value.integer()) for name, value in constants),
+            enums=tuple(_read_enum(name, value) for name, value in enums),
+            records=tuple(_read_record(name, value) for name, value in records),
+        )
 
 
 def load_banner(text: str, origin: str) -> Banner:

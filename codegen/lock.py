@@ -6,12 +6,14 @@ everything but `owned`, which `build` keeps.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import tomli_w
 
-from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.errors import XiokvError, restorable
+from xiokv.codegen.files import read_text, stays_below
 from xiokv.codegen.tomlfile import Document, Table
 from xiokv.codegen.version import VERSION
 
@@ -57,25 +59,37 @@ class Lock:
         return next((entry for entry in self.files if entry.path == path), None)
 
 
+def license_of(files: Iterable[LockedFile]) -> str:
+    """Return the SPDX expression for files taken together."""
+    return " AND ".join(sorted({entry.spdx for entry in files}))
+
+
 def read_lock(path: Path) -> Lock | None:
     """Read a lock file; None where there is none."""
-    if not path.exists():
-        return None
-    document = Document.read(path, path.name)
+    with restorable(path.name):
+        text = read_text(path, path.name)
+        if text is None:
+            return None
+        document = Document(text, path.name)
     root = document.root
-    _check_lock_version(root.integer("lock_version", 0), root.string("generator"))
+    _check_lock_version(root.integer("lock_version", 0), root.string("generator", "?"))
+    with restorable(path.name):
+        lock = _lock(root)
+        document.close()
+    return lock
+
+
+def _lock(root: Table) -> Lock:
     upstream = root.table("upstream")
-    lock = Lock(
+    return Lock(
         generator=root.string("generator"),
         repository=upstream.string("repository"),
         ref=upstream.string("ref"),
         commit=upstream.string("commit"),
         files=tuple(_read_file(table) for table in root.tables("file")),
         ir_sha256=root.string("ir_sha256"),
-        owned=root.strings("owned"),
+        owned=_owned(root),
     )
-    document.close()
-    return lock
 
 
 def dump_lock(lock: Lock) -> str:
@@ -99,6 +113,14 @@ def _check_lock_version(found: int, generator: str) -> None:
             f"xiokv.lock has lock_version {found} and this xiokv ({VERSION}) reads up to"
             f" {LOCK_VERSION}; install xiokv {generator} or newer"
         )
+
+
+def _owned(root: Table) -> tuple[str, ...]:
+    owned = root.strings("owned")
+    for name in owned:
+        if not stays_below(name):
+            root.fault("owned", f"owned: {name!r} is no path within the project")
+    return owned
 
 
 def _read_file(table: Table) -> LockedFile:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import TypeVar
 
-from xiokv.codegen.errors import Origin, SourceError, XiokvError
+from xiokv.codegen.errors import Origin, SourceError, XiokvError, nesting
 
 _T = TypeVar("_T")
 _NAMES = {
@@ -36,7 +36,8 @@ class Reader:
     def parse(cls, text: str, origin: str) -> Reader:
         """Return a reader of the value that a JSON text holds."""
         try:
-            value = json.loads(text, object_pairs_hook=_unique)
+            with nesting(origin):
+                value = json.loads(text, object_pairs_hook=_unique)
         except json.JSONDecodeError as error:
             line = text.splitlines()[error.lineno - 1] if text.strip() else None
             place = Origin(origin, error.lineno, error.colno)

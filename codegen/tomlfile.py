@@ -15,7 +15,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from xiokv.codegen.errors import Origin, Problems, UsageError, XiokvError
+from xiokv.codegen.errors import Origin, Problems, UsageError, XiokvError, nesting
+from xiokv.codegen.files import read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -43,20 +44,19 @@ class Document:
         self._lines = text.splitlines()
         self._problems = Problems()
         try:
-            values = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            with nesting(name):
+                values = tomllib.loads(text)
+        except ValueError as error:  # numbers of thousands of digits among them
             raise XiokvError(f"{name}: not valid TOML: {error}") from error
         self.root = Table(self, "", values)
 
     @classmethod
     def read(cls, path: Path, name: str) -> Document:
         """Read and parse a file."""
-        try:
-            return cls(path.read_text(encoding="utf-8"), name)
-        except UnicodeDecodeError as error:
-            raise XiokvError(f"{name}: not UTF-8 text: {error}") from error
-        except OSError as error:
-            raise XiokvError(f"{name}: cannot be read: {error.strerror}") from error
+        text = read_text(path, name)
+        if text is None:
+            raise XiokvError(f"{name}: there is no such file")
+        return cls(text, name)
 
     def fault(self, section: str, key: str, message: str, index: int = 0) -> None:
         """Keep a fault of one key, with its line where the text shows it plainly."""

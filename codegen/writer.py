@@ -42,21 +42,24 @@ def write(
             old and new paths, so that an interrupted build leaves no file without owner.
 
     Raises:
-        XiokvError: a file in the way belongs to somebody else; nothing was written.
+        XiokvError: a file in the way belongs to somebody else, or a link leads out of
+            `root`; nothing was written.
     """
     owned = set(owned)
     _refuse_strangers(root, texts, owned)
     rendered = {path.relative_to(root).as_posix() for path in texts}
     stale = sorted(owned - rendered)
-    changed = replace_files({**record(owned | rendered), **texts})
+    changed = replace_files(root, {**record(owned | rendered), **texts})
     removed = tuple(path for name in stale for path in _remove(root, name))
     if stale:
-        replace_files(record(rendered))
+        replace_files(root, record(rendered))
     return Written(tuple(path for path in changed if path in texts), removed)
 
 
 def is_generated(path: Path) -> bool:
     """Tell whether the first lines of a file carry the mark of generated text."""
+    if not path.is_file():
+        return False
     try:
         with path.open("rb") as stream:
             return MARK.encode() in stream.read(_MARK_WITHIN)
@@ -68,11 +71,9 @@ def _refuse_strangers(root: Path, texts: Mapping[Path, str], owned: set[str]) ->
     problems = Problems()
     for path, text in texts.items():
         shown = path.relative_to(root).as_posix()
-        if not path.parent.resolve().is_relative_to(root):
-            problems.add(XiokvError(f"{shown}: a link in this path leads out of {root}"))
-        elif not path.exists() or shown in owned or is_generated(path):
+        if not path.exists() or shown in owned or is_generated(path):
             continue
-        elif not path.is_file() or path.read_bytes() != text.encode():
+        if not path.is_file() or path.read_bytes() != text.encode():
             problems.add(
                 XiokvError(
                     f"{shown}: in the way is something that xiokv-gen did not write;"

@@ -11,6 +11,7 @@ import click
 
 from xiokv.codegen.config import TARGETS, Config, load_config
 from xiokv.codegen.errors import UsageError
+from xiokv.codegen.files import held
 from xiokv.codegen.lock import Lock, dump_lock
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.spec.load import load_spec, lock_of
@@ -42,7 +43,8 @@ def command(
     if added and text_alone:
         raise UsageError("--target compiles, --emit-only and --out do not: give one of both")
     config = load_config(project)
-    written = emit_elsewhere(config, out.resolve()) if out else emit(config)
+    with held(config.root):
+        written = emit_elsewhere(config, out.resolve()) if out else emit(config)
     root = out.resolve() if out else config.root
     if not as_json:
         click.echo(_as_text(written, root))

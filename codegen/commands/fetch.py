@@ -10,6 +10,7 @@ import click
 from xiokv.codegen.config import Config, check_ref, load_config
 from xiokv.codegen.diff import Changes
 from xiokv.codegen.errors import BreakingChangeError, UsageError
+from xiokv.codegen.files import held
 from xiokv.codegen.lock import Lock
 from xiokv.codegen.upstream.update import Update, apply, prepare
 
@@ -34,9 +35,10 @@ def command(
     fault = check_ref(ref)
     if fault:
         raise UsageError(f"--ref: {fault}")
-    update = prepare(config, ref, place)
-    refused = update.breaking and not accept
-    written = () if refused else apply(config, update)
+    with held(config.root):
+        update = prepare(config, ref, place)
+        refused = update.breaking and not accept
+        written = () if refused else apply(config, update)
     names = [str(path.relative_to(config.root)) for path in written]
     click.echo(_as_json(update, names) if as_json else _as_text(config, update, names, refused))
     if refused:

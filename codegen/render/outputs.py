@@ -27,6 +27,8 @@ def render_all(spec: Spec, output: Output) -> dict[Path, str]:
     texts: dict[Path, str] = {}
     for emit in output.emit:
         if emit == "python":  # the one output with a path of its own
+            if output.python in texts:
+                raise UsageError(f"xiokv.toml: python: {output.python} is also that of a header")
             texts[output.python] = twin(spec)
         elif emit in OUTPUTS:
             texts.update({output.dir / path: text for path, text in OUTPUTS[emit](spec).items()})

@@ -9,9 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from xiokv.codegen import ir
-from xiokv.codegen.config import Config
-from xiokv.codegen.errors import UsageError, XiokvError
-from xiokv.codegen.lock import Lock, read_lock
+from xiokv.codegen.config import BUNDLED, Config
+from xiokv.codegen.errors import UsageError, XiokvError, restorable
+from xiokv.codegen.files import read_text
+from xiokv.codegen.lock import Lock, license_of, read_lock
 from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.semantics.docs import load_docs
 from xiokv.codegen.semantics.profiles import load_profile
@@ -59,21 +60,25 @@ def locked_text(config: Config, lock: Lock) -> str:
 
 def read_ir(config: Config) -> str | None:
     """Return the text of the spec file, or None where there is none."""
-    try:
-        return config.ir_path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        shown = shown_path(config, config.ir_path)
-        raise XiokvError(f"{shown} cannot be read: {error}; run xiokv-gen fetch") from error
+    shown = shown_path(config, config.ir_path)
+    with restorable(shown):
+        return read_text(config.ir_path, shown)
 
 
 def lock_fault(text: str, shown: str, lock: Lock) -> str | None:
     """Return in what a spec file is not the one that was locked, or None."""
-    for what, found, expected in (
-        ("SHA-256", ir.digest(text, shown), lock.ir_sha256),
-        ("commit", ir.load_banner(text, shown).commit, lock.commit),
-    ):
+    with restorable(shown):
+        banner = ir.load_banner(text, shown)
+        digest = ir.digest(text, shown)
+    pairs = [
+        ("SHA-256", digest, lock.ir_sha256),
+        ("commit", banner.commit, lock.commit),
+        ("repository", banner.repository, lock.repository),
+    ]
+    if lock.ref != BUNDLED:
+        pairs.append(("ref", banner.ref, lock.ref))
+        pairs.append(("license", banner.license, license_of(lock.files)))
+    for what, found, expected in pairs:
         if found != expected:
             return (
                 f"{shown} is not the spec file that xiokv.lock states: its {what} is"
@@ -89,6 +94,8 @@ def shown_path(config: Config, path: Path) -> str:
 
 def _profile(config: Config) -> Profile:
     path = config.semantics.profile
+    if path and not path.exists():
+        raise UsageError(f"xiokv.toml: profile: there is no {shown_path(config, path)}")
     names = [command.name for command in load_commands().commands]
     return load_profile(path, names, shown_path(config, path) if path else "")
 

@@ -83,13 +83,15 @@ class GitDirectory:
                 timeout=_SECONDS,
                 check=False,
             )
-        except FileNotFoundError:
+        except OSError as error:
             raise MissingToolError(
-                "git was not found on PATH; install git, or fetch over HTTPS without --from"
-            ) from None
+                f"git cannot be run ({error.strerror}); install git, or fetch over HTTPS without"
+                " --from"
+            ) from error
         except subprocess.TimeoutExpired:
             raise XiokvError(f"git {arguments[0]} took more than {_SECONDS} s") from None
 
 
 def _complaint(result: subprocess.CompletedProcess[bytes]) -> str:
-    return "git says: " + result.stderr.decode("utf-8", "replace").strip()
+    said = result.stderr.decode("utf-8", "replace").strip()
+    return f"git says: {said or f'nothing, and exits with {result.returncode}'}"

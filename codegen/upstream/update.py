@@ -13,12 +13,13 @@ from pathlib import Path
 
 from xiokv.codegen import diff, ir
 from xiokv.codegen.config import BUNDLED, Config
-from xiokv.codegen.errors import UsageError, XiokvError
+from xiokv.codegen.errors import UsageError, XiokvError, restorable
 from xiokv.codegen.facts import Facts
 from xiokv.codegen.files import replace_files
-from xiokv.codegen.lock import Lock, LockedFile, dump_lock, read_lock
+from xiokv.codegen.lock import Lock, LockedFile, dump_lock, license_of, read_lock
 from xiokv.codegen.parse import parse_headers
 from xiokv.codegen.parse.probe import prove_layout
+from xiokv.codegen.spec.load import read_ir, shown_path
 from xiokv.codegen.upstream.snapshot import open_source, take, verify
 from xiokv.codegen.version import VERSION
 
@@ -61,14 +62,14 @@ def prepare(config: Config, ref: str, place: Path | None) -> Update:
         ir_sha256=ir.digest(found.ir_text),
         owned=previous.owned if previous else (),
     )
-    return Update(
-        previous, lock, found.ir_text, _compare(config.ir_path, found.facts), found.layout
-    )
+    changes = _changes(config, previous, lock, found.facts)
+    return Update(previous, lock, found.ir_text, changes, found.layout)
 
 
 def apply(config: Config, update: Update) -> tuple[Path, ...]:
     """Write the spec file, then the lock; return those whose content changed."""
-    return replace_files({config.ir_path: update.ir_text, config.lock_path: dump_lock(update.lock)})
+    texts = {config.ir_path: update.ir_text, config.lock_path: dump_lock(update.lock)}
+    return replace_files(config.root, texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def _upstream(config: Config, ref: str, place: Path | None, previous: Lock | Non
         repository=snapshot.repository,
         ref=snapshot.ref,
         commit=snapshot.commit,
-        license=" AND ".join(sorted({entry.spdx for entry in snapshot.files})),
+        license=license_of(snapshot.files),
     )
     layout = prove_layout(facts, snapshot.texts)
     return _Found(facts, ir.dump(facts, source=banner), banner, snapshot.files, layout)
@@ -115,11 +116,18 @@ def _bundled(place: Path | None) -> _Found:
     )
 
 
-def _compare(present: Path, facts: Facts) -> diff.Changes | None:
-    try:
-        text = present.read_text(encoding="utf-8")
-    except FileNotFoundError:
+def _changes(
+    config: Config, previous: Lock | None, lock: Lock, facts: Facts
+) -> diff.Changes | None:
+    """Tell what changed since the lock, or since the spec file where there is no lock."""
+    if previous and previous.ir_sha256 == lock.ir_sha256:
+        return diff.Changes(())
+    text = read_ir(config)
+    shown = shown_path(config, config.ir_path)
+    if text is not None:
+        with restorable(shown):
+            return diff.compare(ir.load(text, shown), facts)
+    if previous is None:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise XiokvError(f"{present} cannot be read: {error}; delete it to fetch afresh") from error
-    return diff.compare(ir.load(text, str(present)), facts)
+    unknown = "not there, so what changed since xiokv.lock was written cannot be told"
+    return diff.Changes((diff.Change(shown, unknown, breaking=True),))

@@ -10,9 +10,11 @@ def check_url(url: str) -> str | None:
     """Return why `url` may not be fetched, or None where it may."""
     try:
         parts = urlsplit(url)
-        host = parts.hostname
+        host, _ = parts.hostname, parts.port  # both are checked by being asked for
     except ValueError as error:
         return f"{url!r} is no URL: {error}"
+    if not url.isprintable() or " " in url:
+        return f"{url!r} holds blanks or control characters"
     if not host:
         return f"{url!r} names no host; write https://HOST/..."
     if parts.username is not None or parts.password is not None:

@@ -74,19 +74,20 @@ def test_somebody_elses_file_in_the_way_is_refused_and_nothing_is_written(
     assert snapshot() == before
 
 
-@pytest.mark.parametrize("owned", ["mine.c", "../mine.c", "xiokv.toml"])
+@pytest.mark.parametrize("owned", ["mine.c", "xiokv.toml", ".git"])
 def test_a_lock_that_lists_somebody_elses_file_does_not_cost_it(
     built: Path, run, owned: str
 ) -> None:
     path = built / owned
-    text = path.read_text(encoding="utf-8") if path.exists() else "int mine;\n"
-    path.write_text(text, encoding="utf-8")
+    if not path.exists():
+        path.write_text("int mine;\n", encoding="utf-8")
+    kept = path.stat()
     lock_path = built / "xiokv.lock"
     lock = read_lock(lock_path)
     assert lock
     lock_path.write_text(dump_lock(lock).replace(f'"{TWIN}"', f'"{TWIN}", "{owned}"'))
     assert run("build", "--emit-only").code == 0
-    assert path.read_text(encoding="utf-8") == text
+    assert path.stat() == kept
 
 
 def test_a_lost_list_is_found_again_by_the_mark_in_the_files(built: Path, run) -> None:
@@ -119,6 +120,17 @@ def test_out_writes_elsewhere_and_leaves_the_project_alone(
     assert (out / "include/xiokv/nvme_kv.h").is_file()
     assert snapshot() == before
     assert run("build", "--out", str(out)).out == "every generated file is up to date\n"
+
+
+def test_a_twin_in_the_place_of_a_header_is_refused(fetched: Path, run, snapshot) -> None:
+    header = "generated/include/xiokv/nvme_kv.h"
+    config = fetched / "xiokv.toml"
+    config.write_text(config.read_text(encoding="utf-8") + f'python = "{header}"\n')
+    before = snapshot()
+    outcome = run("build", "--emit-only")
+    assert outcome.code == 2
+    assert "is also that of a header" in outcome.err
+    assert snapshot() == before
 
 
 def test_the_twin_goes_where_the_project_wants_it(fetched: Path, run) -> None:

@@ -108,6 +108,8 @@ def test_a_named_folder_is_not_searched_upward(project: Path) -> None:
         ("[upstream]\nfiles = ['../a.h']", 2, "no path within a repository"),
         ("[upstream]\nfiles = ['/a.h']", 2, "no path within a repository"),
         ("[upstream]\nfiles = ['-a.h']", 2, "no path within a repository"),
+        ("[upstream]\nfiles = ['./a.h']", 2, "no path within a repository"),
+        ("[upstream]\nfiles = ['a//b.h']", 2, "no path within a repository"),
         ("[upstream]\nrepository = 'http://h.example/r'", 2, "is not https"),
         ("[upstream]\nrepository = '/srv/spdk'", 2, "names no host"),
         ("[upstream]\nrepository = 'git@h.example:r'", 2, "names no host"),
@@ -115,6 +117,13 @@ def test_a_named_folder_is_not_searched_upward(project: Path) -> None:
         ("[upstream]\nurl = 'https://h.example/{path}'", 2, "must hold {commit} and {path}"),
         ("[upstream]\nurl = 'https://h.example/{commit}/{path}/{0}'", 2, "no other braces"),
         ("[upstream]\nurl = 'http://h.example/{commit}/{path}'", 2, "is not https"),
+        ("[upstream]\nurl = 'https://h.example:99999/{commit}/{path}'", 2, "is no URL"),
+        ('[upstream]\nurl = "https://h.example/\\n{commit}/{path}"', 2, "control characters"),
+        ("[output]\npython = '.'", 2, "python = '.' is taken"),
+        ("[output]\npython = 'generated'", 2, "python = 'generated' is taken"),
+        ("[output]\npython = 'xiokv.lock'", 2, "python = 'xiokv.lock' is taken"),
+        ("[output]\npython = 'xiokv.toml'", 2, "python = 'xiokv.toml' is taken"),
+        ("[output]\npython = 'generated/spec/nvme_kv.json'", 2, "json' is taken"),
     ],
 )
 def test_a_fault_names_its_line_and_what_is_allowed(
@@ -148,6 +157,23 @@ def test_a_link_that_stays_inside_is_followed(tmp_path: Path) -> None:
     assert load_config(str(tmp_path)).output.dir == tmp_path / "real"
 
 
+def test_a_working_folder_that_is_gone_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(UsageError, match="the working folder is gone"):
+        load_config()
+
+
+@pytest.mark.parametrize("text", ["\ufeff[upstream]\nref = 'v1'", "[upstream]\r\nref = 'v1'\r\n"])
+def test_marks_and_line_ends_of_other_systems_are_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "xiokv.toml").write_bytes(text.encode())
+    assert load_config(str(tmp_path)).upstream.ref == "v1"
+
+
 def test_another_version_is_refused_before_its_unknown_keys(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"requires xiokv >=7, and .* pip install 'xiokv>=7'"):
         _load(tmp_path, "requires-xiokv = '>=7'\n[upstream]\nnew = 1\n")
@@ -160,7 +186,12 @@ def test_a_version_that_is_no_specifier_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("body", "message"),
-    [(b"[upstream", "not valid TOML"), (b"a = '\xff'", "not UTF-8"), (b"[" * 9999, "not valid")],
+    [
+        (b"[upstream", "not valid TOML"),
+        (b"a = '\xff'", "not UTF-8"),
+        (b"a = " + b"9" * 5000, "not valid TOML"),
+        (b"a = " + b"[" * 9999, "nested too deeply"),
+    ],
 )
 def test_a_broken_file_is_an_error(tmp_path: Path, body: bytes, message: str) -> None:
     (tmp_path / "xiokv.toml").write_bytes(body)

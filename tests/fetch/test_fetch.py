@@ -18,6 +18,8 @@ from xiokv.codegen.lock import read_lock
 SPEC, KV = "include/spdk/nvme_spec.h", "include/spdk/nvme_kv.h"
 HEADERS = Path(__file__).parents[1] / "data/headers"
 IR, LOCK = "generated/spec/nvme_kv.json", "xiokv.lock"
+# A text of nvme_spec.h and another in its place: an addition.
+ADDED = (b"COMPRESS = 1 << 2,", b"COMPRESS = 1 << 2,\n\tSPDK_NVME_KV_STORE_OPT_NEW = 1 << 3,")
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,7 @@ def test_a_ref_that_moved_says_from_where_to_where(fetch: Fetch, upstream: Any) 
 
 def test_an_addition_is_shown_and_taken(fetch: Fetch, project: Path, upstream: Any) -> None:
     fetch("--from", upstream.path)
-    added = b"DONT_COMPRESS = 1 << 2,\n\tSPDK_NVME_KV_STORE_OPT_NEW = 1 << 3,"
-    upstream.commit(_changed(b"DONT_COMPRESS = 1 << 2,", added))
+    upstream.commit(_changed(*ADDED))
     ran = fetch("--from", upstream.path, "--ref", "main")
     assert ran.code == 0
     assert "SPDK_NVME_KV_STORE_OPT_NEW" in ran.out
@@ -282,10 +283,63 @@ def test_what_cannot_be_read_is_not_overwritten(
     fetch("--from", upstream.path)
     (project / name).write_text("<<<<<<< ours\n", encoding="utf-8")
     before = _content(project)
-    ran = fetch("--from", upstream.path)
+    upstream.commit(_changed(*ADDED))
+    ran = fetch("--from", upstream.path, "--ref", "main")
     assert ran.code == 1
     assert Path(name).name in ran.err.splitlines()[0]
     assert _content(project) == before
+
+
+@pytest.mark.parametrize("damage", [b"", b"<<<<<<< ours\n", b"\xff", None])
+def test_a_spec_file_that_the_lock_vouches_for_is_restored(
+    fetch: Fetch, project: Path, upstream: Any, damage: bytes | None
+) -> None:
+    fetch("--from", upstream.path)
+    before = _content(project)
+    (project / IR).unlink()
+    if damage is not None:
+        (project / IR).write_bytes(damage)
+    assert fetch("--from", upstream.path).code == 0
+    assert _content(project) == before
+
+
+def test_a_spec_file_edited_by_hand_is_no_change_of_upstream(
+    fetch: Fetch, project: Path, upstream: Any
+) -> None:
+    fetch("--from", upstream.path)
+    path = project / IR
+    text = path.read_text(encoding="utf-8")
+    edited = text.replace('"SPDK_NVME_OPC_KV_LIST": 6', '"SPDK_NVME_OPC_KV_LIST": 7')
+    path.write_text(edited, encoding="utf-8")
+    ran = fetch("--from", upstream.path)
+    assert (ran.code, "definitions: unchanged" in ran.out) == (0, True)
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_other_definitions_with_no_spec_file_to_compare_need_to_be_accepted(
+    fetch: Fetch, project: Path, upstream: Any
+) -> None:
+    fetch("--from", upstream.path)
+    (project / IR).unlink()
+    upstream.commit(_changed(*ADDED))
+    ran = fetch("--from", upstream.path, "--ref", "main")
+    assert ran.code == 4
+    assert f"BREAKING: {IR}: not there, so what changed" in ran.out
+    assert fetch("--from", upstream.path, "--ref", "main", "--accept").code == 0
+
+
+def test_nothing_is_written_through_a_link_that_leads_out(
+    fetch: Fetch, project: Path, upstream: Any, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (project / "generated").mkdir()
+    (project / "generated/spec").symlink_to(outside)
+    ran = fetch("--from", upstream.path)
+    assert ran.code == 1
+    assert f"{IR}: a link in this path leads out of" in ran.err
+    assert not any(outside.iterdir())
+    assert not (project / LOCK).exists()
 
 
 def test_a_tree_from_before_key_value_is_refused(

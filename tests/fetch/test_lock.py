@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xiokv.codegen.errors import UsageError, XiokvError
+from xiokv.codegen.errors import ExitCode, XiokvError
 from xiokv.codegen.lock import Lock, LockedFile, dump_lock, read_lock
 
 FILES = (
@@ -67,6 +67,20 @@ def test_a_lock_without_a_version_says_what_to_do(tmp_path: Path) -> None:
         read_lock(_write(tmp_path, dump_lock(LOCK).replace("lock_version = 1\n", "")))
 
 
-def test_faults_of_the_lock_are_told_from_those_of_the_project(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^xiokv\.lock"):
-        read_lock(_write(tmp_path, dump_lock(LOCK) + "more = 1\n"))
+@pytest.mark.parametrize("broken", ["more = 1\n", "<<<<<<< HEAD\n", "\0", "a = " + "9" * 5000])
+def test_a_broken_lock_is_no_mistake_of_the_command_and_says_how_to_mend_it(
+    tmp_path: Path, broken: str
+) -> None:
+    with pytest.raises(XiokvError, match=r"^xiokv\.lock") as caught:
+        read_lock(_write(tmp_path, dump_lock(LOCK) + broken))
+    assert caught.value.exit_code is ExitCode.FAILURE
+    assert str(caught.value).endswith(
+        "restore xiokv.lock from version control, or delete it and run xiokv-gen fetch"
+    )
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../mine.c", "a/../../b", "a\\u0000b", "a\\nb"])
+def test_a_lock_owns_nothing_outside_the_project(tmp_path: Path, path: str) -> None:
+    text = dump_lock(LOCK).replace('"b/c"', f'"{path}"')
+    with pytest.raises(XiokvError, match=r"owned: .* is no path within the project"):
+        read_lock(_write(tmp_path, text))

@@ -37,6 +37,7 @@ def test_provenance_is_the_spec_files(fetched: Path) -> None:
     [
         ('"size": 64', '"size": 68', "its SHA-256 is"),
         ('"commit": "', '"commit": "0', "its commit is"),
+        ('"repository": "', '"repository": "x', "its repository is"),
     ],
 )
 def test_an_edited_spec_file_is_refused(fetched: Path, old: str, new: str, message: str) -> None:
@@ -58,9 +59,11 @@ def test_what_fetch_makes_is_asked_for_where_it_is_missing(fetched: Path, name: 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\xff", "generated/spec/nvme_kv.json cannot be read: "),
+        (b"\xff", "generated/spec/nvme_kv.json: not UTF-8 text: "),
         (b"{", "generated/spec/nvme_kv.json"),
         (b"[]", "generated/spec/nvme_kv.json"),
+        (b"[" * 100_000, "generated/spec/nvme_kv.json: nested too deeply"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "generated/spec/nvme_kv.json: error: "),
     ],
 )
 def test_a_broken_spec_file_is_named(fetched: Path, content: bytes, message: str) -> None:
@@ -68,6 +71,7 @@ def test_a_broken_spec_file_is_named(fetched: Path, content: bytes, message: str
     with pytest.raises(XiokvError) as caught:
         _load(fetched)
     assert str(caught.value).startswith(message)
+    assert "or delete it and run xiokv-gen fetch" in str(caught.value)
 
 
 def test_exec_is_refused_in_one_line(fetched: Path) -> None:
