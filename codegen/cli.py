@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import NoReturn
 
 import click
 
@@ -35,7 +38,9 @@ class _Lazy(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Lazy, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="xiokv")
 @click.option(
     "--project",
@@ -48,19 +53,41 @@ def cli(ctx: click.Context, project: str | None) -> None:
     ctx.obj = project
 
 
-def main(argv: list[str] | None = None) -> Any:
+def main(argv: list[str] | None = None) -> NoReturn:
     """Run the tool and leave with one of the documented exit codes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A text may hold characters that the encoding of the terminal lacks.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         cli.main(args=argv, standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        if sys.stdout:
+            sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
-        sys.exit(int(ExitCode.USAGE))
+        _leave(_usage(error), ExitCode.USAGE)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("xiokv-gen: interrupted", err=True)
-        sys.exit(int(ExitCode.FAILURE))
+        _leave("interrupted", ExitCode.FAILURE)
     except XiokvError as error:
-        click.echo(f"xiokv-gen: {error}", err=True)
-        sys.exit(int(error.exit_code))
+        _leave(str(error), error.exit_code)
+    except OSError as error:  # a file or a stream that the system refuses anywhere
+        _forget_output()
+        place = f"{error.filename}: " if error.filename else ""
+        _leave(f"{place}{error.strerror or error}", ExitCode.FAILURE)
     sys.exit(int(ExitCode.OK))
+
+
+def _leave(message: str, code: ExitCode) -> NoReturn:
+    click.echo(f"xiokv-gen: {message}", err=True)
+    sys.exit(int(code))
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return the fault first, then what click says of the command."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    more = [ctx.get_usage(), f"Try: {ctx.command_path} --help"] if ctx else []
+    return "\n".join([error.format_message(), *more])
+
+
+def _forget_output() -> None:
+    """Send what standard output still holds nowhere, lest its failure be told once more."""
+    with suppress(OSError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
