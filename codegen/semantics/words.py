@@ -11,7 +11,8 @@ import keyword
 _C = """
 auto break case char const continue default do double else enum extern float for goto if
 inline int long register restrict return short signed sizeof static struct switch typedef
-union unsigned void volatile while asm typeof fortran
+union unsigned void volatile while asm typeof typeof_unqual
+fortran
 """
 _CPP = """
 alignas alignof and and_eq bitand bitor bool catch char8_t char16_t char32_t class compl
@@ -22,7 +23,7 @@ static_cast template this thread_local throw true try typeid typename using virt
 wchar_t xor xor_eq
 """
 _PYTHON_SOFT = "match case type"
-_PREDEFINED = "linux unix i386 errno assert complex"
+_PREDEFINED = "linux unix i386 errno assert complex imaginary noreturn"
 _PARAMETERS = "key keys nsid out stream value_size options cid timeout"
 
 PARAMETERS = frozenset(_PARAMETERS.split())
@@ -33,6 +34,8 @@ def fault_of(name: str) -> str | None:
     """Return why the name is taken, or None."""
     if name in PARAMETERS:
         return f"{name!r} is already a parameter of every call"
+    if name.endswith("_t") or name.startswith("xiokv_"):
+        return f"{name!r} may be a type of C or a name of this project"
     if name in KEYWORDS:
         return f"{name!r} is a keyword or a predefined macro of C, C++ or Python"
     return None

@@ -99,6 +99,9 @@ def test_fields_of_different_commands_may_share_bits(merged) -> None:
         ({"name": '"lambda"'}, "'lambda' is a keyword"),
         ({"name": '"linux"'}, "'linux' is a keyword or a predefined macro"),
         ({"name": '"key"'}, "'key' is already a parameter"),
+        ({"name": '"noreturn"'}, "'noreturn' is a keyword or a predefined macro"),
+        ({"name": '"uint32_t"'}, "'uint32_t' may be a type of C"),
+        ({"name": '"xiokv_bits_set"'}, "may be a type of C or a name of this project"),
         ({"name": '"timeout"'}, "'timeout' is already a parameter"),
         ({"name": '"opcode"'}, "'opcode' has the name of a field of store"),
         # The rest
