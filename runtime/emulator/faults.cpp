@@ -91,7 +91,7 @@ bool Faults::strikes(Active &active, const Sqe &sqe) {
     return false;
   if (fault.count != 0 && fault.count == active.struck)
     return false;
-  if (fault.probability != 0 && random_.below(million) >= fault.probability)
+  if (fault.probability != 0 && strikes_.below(million) >= fault.probability)
     return false;
   ++active.struck;
   return true;
@@ -134,7 +134,7 @@ size_t Faults::pick(size_t ready) {
     return 0;
   const size_t within = static_cast<size_t>(std::min<uint64_t>(window_, ready));
   if (!reverse_)
-    return static_cast<size_t>(random_.below(within));
+    return static_cast<size_t>(order_.below(within));
   if (group_ == 0)
     group_ = within;
   return --group_;

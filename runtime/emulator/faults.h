@@ -34,7 +34,8 @@ struct Verdict {
 class Faults {
 public:
   Faults(const Config &config, uint32_t qid)
-      : value_max_(config.value_max), qid_(qid), random_(config.seed, qid) {}
+      : value_max_(config.value_max), qid_(qid), strikes_(config.seed, 2 * qid),
+        order_(config.seed, 2 * qid + 1) {}
 
   /// @brief Take a fault over, unless it is another queue's.
   void add(const Fault &fault);
@@ -68,7 +69,8 @@ private:
 
   const uint32_t value_max_;
   const uint32_t qid_;
-  Random random_;
+  Random strikes_; ///< Drawn once a command: how threads take turns is no part.
+  Random order_;
   std::vector<Active> active_;
   uint64_t window_ = 0;
   bool reverse_ = false;

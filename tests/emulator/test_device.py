@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from xiokv.runtime.controller import Limits, Rings
-from xiokv.runtime.emulator import Emulator, StatusFault, library
+from xiokv.runtime.emulator import Emulator, FaultKind, StatusFault, library
 from xiokv.runtime.errors import ArgumentFault, ExitCode, MissingFault, RuntimeFault
 
 
@@ -42,6 +42,18 @@ def rings(host: Any, depth: int = 16) -> Rings:
 def test_an_option_out_of_its_limits_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentFault, match=message):
         Emulator(**options)
+
+
+def test_structures_of_another_size_are_refused(host: Any) -> None:
+    functions = library.load()
+    config, fault = library.Config(), library.Fault(kind=FaultKind.DROP)
+    config.struct_size -= 8
+    fault.struct_size -= 8
+    error = ctypes.create_string_buffer(100)
+
+    assert functions.xiokv_emu_create(config, error, len(error)) is None
+    assert b"struct_size is 56; this controller was compiled for 64" in error.value
+    assert functions.xiokv_emu_fault(host.emulator._handle, fault) == -1
 
 
 def test_limits_are_those_of_the_format_in_force(make: Any) -> None:

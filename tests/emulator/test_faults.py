@@ -252,11 +252,14 @@ def test_a_fault_strikes_what_it_selects(
     assert [cqe.cid for cqe in seen if cqe.status == 0x88] == struck
 
 
-def test_a_probability_strikes_some_and_the_same_ones_again(make: Any) -> None:
+@pytest.mark.parametrize("window", [0, 8])
+def test_a_probability_strikes_some_and_the_same_ones_again(make: Any, window: int) -> None:
     def struck(seed: int) -> list[int]:
         host = make(seed=seed, sq_depth=256)
         host.emulator.fault("drop", probability=0.25)
-        return order(host, 255)
+        if window:
+            host.emulator.fault("reorder", amount=window)
+        return sorted(order(host, 255))
 
     assert 255 * 0.65 < len(struck(3)) < 255 * 0.85
     assert struck(3) == struck(3)
