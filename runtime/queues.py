@@ -35,6 +35,8 @@ class QueueSet:
             pair.prepare(driver)
         self.pairs = tuple(pairs)
         self._driver = driver
+        self._stream = driver.stream()
+        self._launching: Any = None
         self._last: Launch | None = None
         self._lock = threading.Lock()
         self._array = driver.allocate(len(pairs) * sizeof(abi.Queue))
@@ -93,15 +95,26 @@ class QueueSet:
         batch.queues = self._array.address
         batch.queue_count = len(self.pairs)
         with self._lock:
-            self._last = self._driver.launch(kernel, batch, stream, self._last)
+            self._settle()
+            self._launching = self._stream if stream is None else stream
+            self._last = self._driver.launch(kernel, batch, self._launching, self._last)
+            self._launching = None
             return self._last
 
     def quiesce(self) -> None:
         """Wait until no batch runs on the queues."""
-        # How the last batch ended is for those who wait for it.
-        with self._lock, suppress(Exception):
+        with self._lock:
+            self._settle()
             if self._last is not None:
-                self._last.wait()
+                # How it ended is for those who wait for it.
+                with suppress(Exception):
+                    self._last.wait()
+
+    def _settle(self) -> None:
+        """Wait for a launch that was interrupted between its start and the note of it."""
+        if self._launching is not None:
+            self._driver.settle(self._launching)
+            self._launching = None
 
     def close(self) -> None:
         """Wait for the last batch, then close every queue; a second call does nothing.
@@ -112,6 +125,7 @@ class QueueSet:
         errors = [error for pair in self.pairs if (error := _failure_to_close(pair))]
         if errors:
             raise errors[0]
+        self._stream.close()
         if all(pair.closed for pair in self.pairs):
             self._array.free()
 

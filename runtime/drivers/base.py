@@ -56,6 +56,9 @@ class Driver(Protocol):
     def ticks(self, seconds: float) -> int:
         """Return seconds as ticks of the engine's clock."""
 
+    def stream(self) -> Any:
+        """Return a new stream, whose `close` waits for its work."""
+
     def launch(self, kernel: str, batch: abi.Batch, stream: Any, after: Launch | None) -> Launch:
         """Start a kernel on `batch.queue_count` queues.
 
@@ -64,6 +67,12 @@ class Driver(Protocol):
             batch: read before the launch returns. The driver holds the object itself until
                 the end, so that whatever hangs on it (``batch.kept = arrays``) lives as
                 long as the kernel, even where the caller was interrupted.
-            stream: order among other work; None for a launch of its own.
+            stream: order among other work.
             after: a launch that has to end first, in whatever stream it is.
+        """
+
+    def settle(self, stream: Any) -> None:
+        """Wait until nothing in a stream runs any more.
+
+        For a `launch` that was interrupted: nobody knows whether its kernel has started.
         """

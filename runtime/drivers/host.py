@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from xiokv.runtime import abi
@@ -14,6 +15,7 @@ from xiokv.runtime.drivers.base import Launch
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.drivers.host_stream import Stream as Stream
 from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.log import log
 
 _NANOSECONDS = 1_000_000_000
 _TICKS_MAX = 2**63 - 1
@@ -24,24 +26,23 @@ _Entry = Callable[[abi.Batch, int], None]
 
 
 class HostLaunch:
-    """A batch on the host: the parts of it that threads run."""
+    """A batch on the host."""
 
-    def __init__(self, parts: Sequence[Future[None]]) -> None:
-        """Follow the parts."""
-        self._parts = parts
+    def __init__(self, work: Future[None]) -> None:
+        """Follow the work that runs it."""
+        self._work = work
 
     @property
     def done(self) -> bool:
-        """Tell whether every part has ended, without waiting."""
-        return all(part.done() for part in self._parts)
+        """Tell whether the batch has ended, without waiting."""
+        return self._work.done()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the end, at most `timeout` seconds; raise what kept a part from running."""
-        wait(self._parts, timeout)
-        if not self.done:
+        """Wait for the end, at most `timeout` seconds; raise what kept the batch from running."""
+        wait([self._work], timeout)
+        if not self._work.done():
             return False
-        for part in self._parts:
-            part.result()
+        self._work.result()
         return True
 
 
@@ -105,36 +106,44 @@ class HostDriver:
         """Return seconds as nanoseconds, the ticks of the engine's clock."""
         return min(math.ceil(min(seconds, _TICKS_MAX) * _NANOSECONDS), _TICKS_MAX)
 
+    def stream(self) -> Stream:
+        """Return a new stream."""
+        return Stream()
+
     def launch(
-        self, kernel: str, batch: abi.Batch, stream: Stream | None, after: Launch | None
+        self, kernel: str, batch: abi.Batch, stream: Stream, after: Launch | None
     ) -> HostLaunch:
-        """Start a kernel, never on the calling thread: an interrupt must find it waiting."""
+        """Start a kernel on the stream's thread and, for further queues, on more.
+
+        It never runs on the calling thread, where it would be deaf to interrupts.
+        """
         run = _Run(self._entry(kernel), batch, after)
-        count = batch.queue_count
-        if stream is not None:
-            # A batch that the stream refuses ends in its turn, too: whoever follows it
-            # relies on all before it having ended.
-            part = stream.submit(lambda: self._run_all(run, count), run.await_turn)
-            return HostLaunch([part])
-        return HostLaunch(self._start(run, range(count)))
+        work = partial(self._run_all, run, batch.queue_count)
+        # A batch that the stream refuses ends in its turn, too: whoever follows it relies
+        # on all before it having ended.
+        return HostLaunch(stream.submit(work, run.await_turn))
+
+    def settle(self, stream: Stream) -> None:
+        """Wait for all that the stream was given."""
+        stream.settle()
 
     def _run_all(self, run: _Run, count: int) -> None:
-        """Run every queue; the first on the calling thread."""
-        others = HostLaunch(self._start(run, range(1, count)))
-        run(0)
-        others.wait()
-
-    def _start(self, run: _Run, numbers: Iterable[int]) -> list[Future[None]]:
-        """Start a thread a queue; if that fails, leave nothing behind that runs later."""
+        """Run every queue, the first on this thread; so no interrupt comes in between."""
+        parts: list[Future[None]] = []
+        threads = self._threads
         try:
-            return [self._threads.submit(run, number) for number in numbers]
-        except BaseException as error:
-            # What found no thread is still queued: drop it, and wait for what runs.
-            self._threads.shutdown(cancel_futures=True)
+            for number in range(1, count):
+                parts.append(threads.submit(run, number))
+        except RuntimeError as error:
+            log.warning("a thread for each of %d queues cannot be had: %s", count, error)
+            # The queue that found no thread is in the pool's list; this drops it.
+            threads.shutdown(cancel_futures=True)
             self._threads = _threads()
-            if isinstance(error, RuntimeError):
-                raise RuntimeFault(f"cannot start a thread a queue: {error}") from error
-            raise
+        run(0)
+        wait(parts)
+        for number in range(1, count):
+            if number > len(parts) or parts[number - 1].cancelled():
+                run(number)
 
     def _entry(self, kernel: str) -> _Entry:
         try:

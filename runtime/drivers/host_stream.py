@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from types import TracebackType
 from typing import TypeVar
 
@@ -21,9 +22,14 @@ class Stream:
     """
 
     def __init__(self) -> None:
-        """Start empty; the thread starts with the first work."""
+        """Start the thread.
+
+        It is there before any work, so that no interrupt comes while it starts: work is
+        either in its list or not, and `settle` waits for what is.
+        """
         self._failure: BaseException | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="xiokv-stream")
+        self._worker.submit(lambda: None).result()
 
     def submit(
         self, work: Callable[[], _T], first: Callable[[], object] | None = None
@@ -37,9 +43,14 @@ class Stream:
         except RuntimeError as error:
             raise RuntimeFault("the stream is closed and takes no work") from error
 
+    def settle(self) -> None:
+        """Wait for all work, whatever became of it."""
+        with suppress(RuntimeError):  # closed: all has ended
+            self._worker.submit(lambda: None).result()
+
     def synchronize(self) -> None:
         """Wait for all work; raise the first failure since the last call."""
-        self._worker.submit(lambda: None).result()
+        self.settle()
         self._raise_failure()
 
     def close(self) -> None:

@@ -70,9 +70,10 @@ class Work:
     driver: HostDriver
     batch: abi.Batch
     memory: HostMemory
+    stream: Stream
 
     def launch(self, kernel: str, stream: Stream | None = None, after=None) -> HostLaunch:
-        return self.driver.launch(kernel, self.batch, stream, after)
+        return self.driver.launch(kernel, self.batch, stream or self.stream, after)
 
     @property
     def come(self) -> int:
@@ -92,7 +93,7 @@ def work(driver: HostDriver, queues: int = 1) -> Work:
     memory = driver.allocate(64 + queues * 16)
     at = memory.address
     batch = abi.Batch(state=at, stop=at + 32, results=at + 64, queue_count=queues)
-    return Work(driver, batch, memory)
+    return Work(driver, batch, memory, driver.stream())
 
 
 def resident() -> int:
@@ -170,7 +171,7 @@ def test_a_tick_is_a_nanosecond(driver, seconds: float, ticks: int) -> None:
     assert driver.ticks(seconds) == ticks
 
 
-def test_one_queue_without_a_stream_leaves_the_calling_thread_free(driver) -> None:
+def test_the_calling_thread_stays_free(driver) -> None:
     task = work(driver)
     launch = task.launch("hold")
     assert not launch.done
@@ -179,27 +180,22 @@ def test_one_queue_without_a_stream_leaves_the_calling_thread_free(driver) -> No
     assert task.notes[0][0] != threading.get_native_id()
 
 
-@pytest.mark.parametrize("streamed", [False, True])
-def test_every_queue_has_a_thread_of_its_own_at_the_same_time(driver, streamed: bool) -> None:
+def test_every_queue_has_a_thread_of_its_own_at_the_same_time(driver) -> None:
     task = work(driver, queues=5)
-    with Stream() as stream:
-        assert task.launch("meet", stream if streamed else None).wait()
+    assert task.launch("meet").wait()
     threads = {thread for thread, _ in task.notes}
     assert len(threads) == 5
     assert threading.get_native_id() not in threads
 
 
 def test_threads_are_used_again(driver) -> None:
-    def threads() -> set[int]:
-        task = work(driver, queues=2)
-        task.launch("meet").wait()
-        return {thread for thread, _ in task.notes}
-
-    threads()
+    task = work(driver, queues=3)
+    task.launch("meet").wait()
     before = threading.active_count()
     for _ in range(10):
-        threads()
-    assert threading.active_count() == before
+        abi.BatchState.from_buffer(task.memory.view).exited = 0
+        task.launch("meet").wait()
+    assert threading.active_count() <= before
 
 
 def test_a_launch_that_runs_is_not_done(driver, wait_until) -> None:
@@ -213,18 +209,16 @@ def test_a_launch_that_runs_is_not_done(driver, wait_until) -> None:
 
 
 @pytest.mark.parametrize("queues", [1, 2])
-@pytest.mark.parametrize("streamed", [False, True])
 def test_a_launch_starts_after_the_one_it_is_told_to_follow(
-    driver, wait_until, streamed: bool, queues: int
+    driver, wait_until, queues: int
 ) -> None:
     first, second = work(driver, queues=2), work(driver, queues=queues)
     held = first.launch("hold")
     wait_until(lambda: first.come == 2)
-    with Stream() as stream:
-        launch = second.launch("note", stream if streamed else None, after=held)
-        assert launch.wait(timeout=0.02) is False
-        first.stop()
-        launch.wait()
+    launch = second.launch("note", after=held)
+    assert launch.wait(timeout=0.02) is False
+    first.stop()
+    launch.wait()
     assert held.done
     assert min(place for _, place in second.notes) > max(place for _, place in first.notes)
 
@@ -277,24 +271,25 @@ def test_symbols_that_the_module_lacks_are_listed(driver) -> None:
     assert driver.missing(["note", "absent", "hold", "gone"]) == ["absent", "gone"]
 
 
-def test_where_a_thread_cannot_start_no_queue_is_left_running(
-    driver, monkeypatch: pytest.MonkeyPatch
+def test_a_queue_for_which_there_is_no_thread_is_run_after_another(
+    driver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    submit = ThreadPoolExecutor.submit
+    start = ThreadPoolExecutor._adjust_thread_count
 
-    def first_alone(pool, function, number):
-        if number:
+    def two_alone(pool: ThreadPoolExecutor) -> None:
+        if "queue" in pool._thread_name_prefix and len(pool._threads) == 2:
             raise RuntimeError("can't start new thread")
-        return submit(pool, function, number)
+        start(pool)
 
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", first_alone)
-    task = work(driver, queues=2)
-    with pytest.raises(RuntimeFault, match="cannot start a thread a queue: can't start"):
-        task.launch("note")
-    monkeypatch.undo()
-    notes = task.notes
-    assert work(driver, queues=2).launch("meet").wait()
-    assert task.notes == notes
+    fresh = HostDriver(Path(driver._library._name))
+    monkeypatch.setattr(ThreadPoolExecutor, "_adjust_thread_count", two_alone)
+    task = work(fresh, queues=6)
+    before = work(fresh)
+    before.launch("note").wait()
+    assert task.launch("note").wait()
+    places = sorted(place for _, place in task.notes)
+    assert places == list(range(before.notes[0][1] + 1, before.notes[0][1] + 7))
+    assert "can't start new thread" in caplog.text
 
 
 # Streams.
@@ -331,6 +326,19 @@ def test_after_a_failure_nothing_later_runs_until_it_was_heard_of(driver) -> Non
         with pytest.raises(ValueError, match="no disk"):
             stream.synchronize()
         assert task.launch("note", stream).wait()
+
+
+def test_settling_waits_for_all_work_and_takes_no_failure_away(driver, wait_until) -> None:
+    task = work(driver)
+    launch = task.launch("hold")
+    failed = task.stream.submit(fail)
+    threading.Timer(0.02, task.stop).start()
+    driver.settle(task.stream)
+    assert launch.done
+    assert failed.done()
+    with pytest.raises(ValueError, match="no disk"):
+        task.stream.close()
+    driver.settle(task.stream)
 
 
 def test_close_raises_a_failure_once() -> None:

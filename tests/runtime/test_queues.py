@@ -13,6 +13,7 @@ import pytest
 
 from xiokv.runtime import abi
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
+from xiokv.runtime.drivers.host import Stream
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.errors import ArgumentFault, DeadQueueFault, RuntimeFault
 from xiokv.runtime.queue_sizes import POOL_MAX, Wish, list_pages, plan
@@ -62,6 +63,8 @@ class Driver:
     def __init__(self) -> None:
         self.memory: list[HostMemory] = []
         self.launches: list[tuple[abi.Batch, Any]] = []
+        self.settled: list[Any] = []
+        self.interrupted = False
 
     def allocate(self, size: int) -> HostMemory:
         memory = HostMemory(size)
@@ -73,9 +76,17 @@ class Driver:
         """Bytes that were allocated and not freed."""
         return sum(memory.view.nbytes for memory in self.memory)
 
+    def stream(self) -> Stream:
+        return Stream()
+
     def launch(self, kernel: str, batch: abi.Batch, stream: Any, after: Any) -> Launch:
         self.launches.append((batch, after))
+        if self.interrupted:
+            raise KeyboardInterrupt
         return Launch()
+
+    def settle(self, stream: Any) -> None:
+        self.settled.append(stream)
 
 
 class Launch:
@@ -491,6 +502,22 @@ def test_queues_taken_over_can_make_a_set_and_are_given_back(adopted, driver) ->
     assert adopted.release()["tail"] == 11
     with pytest.raises(RuntimeFault, match="queue 3 is closed"):
         queues.launch("kernel", abi.Batch())
+
+
+def test_an_interrupted_launch_is_waited_for_before_anything_else(controller, driver) -> None:
+    queues = QueueSet.create(controller, driver, 1, depth=8)
+    driver.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        queues.launch("kernel", abi.Batch(), "their stream")
+    assert driver.settled == []
+    driver.interrupted = False
+    queues.launch("kernel", abi.Batch())
+    assert driver.settled == ["their stream"]
+    driver.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        queues.launch("kernel", abi.Batch(), "another")
+    queues.close()
+    assert driver.settled == ["their stream", "another"]
 
 
 @pytest.mark.parametrize("queues", [0, 5])

@@ -192,8 +192,8 @@ def test_a_process_killed_in_mid_batch_blocks_no_later_one(in_mid_batch, python)
 
 
 def test_an_interrupt_in_mid_batch_ends_a_process_within_the_deadline(in_mid_batch) -> None:
-    interrupted = in_mid_batch(0.5)
+    interrupted = in_mid_batch(2)
     interrupted.send_signal(signal.SIGINT)
     _, error = interrupted.communicate(timeout=60)
-    assert error.splitlines()[-1].startswith("KeyboardInterrupt")
+    assert "KeyboardInterrupt" in error
     assert interrupted.returncode == -signal.SIGINT
