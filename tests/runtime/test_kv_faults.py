@@ -16,7 +16,7 @@ from xiokv.runtime.drivers.host import Stream
 from xiokv.runtime.errors import DeadQueueFault
 from xiokv.runtime.results import BatchFault
 
-DEADLINE = 0.2
+DEADLINE = 0.3
 
 
 def keys_of(count: int) -> list[bytes]:
@@ -77,12 +77,12 @@ class Dead:
     """A KV one of whose queues died on a Retrieve of `keys`."""
 
     def __init__(self, attach: Any, queues: int = 1) -> None:
-        self.controller, self.kv = attach(queues=queues, timeout=DEADLINE)
+        self.controller, self.kv = attach(queues=queues)
         self.keys, self.values = filled(self.kv, 100)
         self.controller.fault("drop", key=self.keys[40], opcode=Opcode.RETRIEVE)
         self.out = np.zeros_like(self.values)
         started = time.monotonic()
-        self.result = self.kv.retrieve(self.keys, self.out)
+        self.result = self.kv.retrieve(self.keys, self.out, timeout=DEADLINE)
         self.took = time.monotonic() - started
 
 
@@ -123,11 +123,11 @@ def test_the_buffer_of_a_healthy_batch_is_the_callers(attach) -> None:
 
 
 def test_nothing_is_written_once_a_dead_queue_is_gone(attach) -> None:
-    controller, kv = attach(timeout=DEADLINE)
+    controller, kv = attach()
     kv.store([b"late"], b"late").raise_for_status()
     controller.fault("delay", key=b"late", amount=3_600_000_000)
     out = bytearray(4)
-    assert kv.retrieve([b"late"], out).status.tolist() == [Outcome.TIMEOUT]
+    assert kv.retrieve([b"late"], out, timeout=DEADLINE).status.tolist() == [Outcome.TIMEOUT]
     kv.reset()
     controller.clear_faults()
     other = bytearray(4)
