@@ -212,6 +212,16 @@ def test_clearing_ends_every_fault(host: Any) -> None:
     assert order(host, 5) == list(range(5))
 
 
+def test_a_duplicate_to_come_is_forgotten_when_faults_are_cleared(host: Any) -> None:
+    host.emulator.fault("duplicate", amount=20)
+    host.run_all(*exists(host, 1))
+    host.emulator.clear_faults()
+    for _ in range(30):
+        host.emulator.step(1)
+
+    assert host.peek() is None
+
+
 def test_a_delayed_command_goes_on_when_faults_are_cleared(host: Any) -> None:
     host.emulator.fault("delay", amount=10**6)
     host.submit(*exists(host, 1))
