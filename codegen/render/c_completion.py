@@ -7,40 +7,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xiokv.codegen.bits import Bits
-from xiokv.codegen.facts import Facts
 from xiokv.codegen.render.c_text import assign
-from xiokv.codegen.spec.members import locate
+from xiokv.codegen.render.completion import CompletionPart, completion_parts
 from xiokv.codegen.spec.model import FieldKind, PublicEnum, PublicEnumerator, Spec
 
-# Member of struct xiokv_completion -> (its type, the member of the entry it is read from).
-_COMPLETION = {
-    "dw0": ("uint32_t", "cdw0"),
-    "sqhd": ("uint16_t", "sqhd"),
-    "sqid": ("uint16_t", "sqid"),
-    "cid": ("uint16_t", "cid"),
-    "phase": ("uint8_t", "status.p"),
-    "sc": ("uint8_t", "status.sc"),
-    "sct": ("uint8_t", "status.sct"),
-    "crd": ("uint8_t", "status.crd"),
-    "more": ("uint8_t", "status.m"),
-    "dnr": ("uint8_t", "status.dnr"),
-}
+# Members of struct xiokv_completion that are not one byte, and their types. Reserved dw1
+# is no member.
+_WIDE = {"dw0": "uint32_t", "sqhd": "uint16_t", "sqid": "uint16_t", "cid": "uint16_t"}
+_LEFT_OUT = "dw1"
 
 
 def completion_reads(spec: Spec) -> tuple[str, ...]:
     """Return the assignments that take a completion queue entry apart."""
-    layouts = Facts((), (), tuple(record.layout for record in spec.records))
-    return tuple(
-        assign(f"completion->{name}", f"({type_}){_get(locate(layouts, f'xiokv_cpl.{member}'))}")
-        for name, (type_, member) in _COMPLETION.items()
-    )
+    return tuple(_read(part) for part in completion_parts(spec) if part.name != _LEFT_OUT)
 
 
-def _get(place: Bits) -> str:
-    dword, lsb = divmod(place.lsb, 32)
-    bits = Bits.at(lsb, place.width)
-    return f"xiokv_bits_get(cqe->dw[{dword}], {bits.msb}, {bits.lsb})"
+def _read(part: CompletionPart) -> str:
+    value = f"xiokv_bits_get(cqe->dw[{part.dword}], {part.bits.msb}, {part.bits.lsb})"
+    return assign(f"completion->{part.name}", f"({_WIDE.get(part.name, 'uint8_t')}){value}")
 
 
 def cid_write(spec: Spec) -> str:

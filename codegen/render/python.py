@@ -9,39 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xiokv.codegen.facts import Facts
+from xiokv.codegen.render.completion import CompletionPart, completion_parts
 from xiokv.codegen.render.ctypes_view import CtypesClass, classes
 from xiokv.codegen.render.dtype_view import Dtype, dtypes
 from xiokv.codegen.render.env import render
-from xiokv.codegen.spec.members import locate
 from xiokv.codegen.spec.model import PublicEnum, Spec
 
 _FLAGS = ("StoreOption", "RetrieveOption")
-
-# What decode_completion calls a field -> the member it is.
-_COMPLETION = {
-    "dw0": "xiokv_cpl.cdw0",
-    "dw1": "xiokv_cpl.cdw1",
-    "sqhd": "xiokv_cpl.sqhd",
-    "sqid": "xiokv_cpl.sqid",
-    "cid": "xiokv_cpl.cid",
-    "phase": "xiokv_cpl.status.p",
-    "sc": "xiokv_cpl.status.sc",
-    "sct": "xiokv_cpl.status.sct",
-    "crd": "xiokv_cpl.status.crd",
-    "more": "xiokv_cpl.status.m",
-    "dnr": "xiokv_cpl.status.dnr",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class CompletionField:
-    """A field of a completion, within its dword."""
-
-    name: str
-    dword: int
-    msb: int
-    lsb: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +44,7 @@ class Twin:
     enums: tuple[EnumClass, ...]
     classes: tuple[CtypesClass, ...]
     dtypes: tuple[Dtype, ...]
-    completion: tuple[CompletionField, ...]
+    completion: tuple[CompletionPart, ...]
     public: tuple[str, ...]
 
 
@@ -89,7 +63,7 @@ def _view(spec: Spec) -> Twin:
         enums=tuple(EnumClass(e, _base(e)) for e in spec.enums),
         classes=tuple(classes(spec.records)),
         dtypes=tuple(dtypes(spec.records)),
-        completion=tuple(_completion(spec)),
+        completion=completion_parts(spec),
         public=tuple(sorted([*_FUNCTIONS, *_HASHES, *(c.name for c in constants), *_types(spec)])),
     )
 
@@ -108,11 +82,3 @@ def _types(spec: Spec) -> Iterator[str]:
 
 def _base(enum: PublicEnum) -> str:
     return "enum.IntFlag" if enum.python in _FLAGS else "enum.IntEnum"
-
-
-def _completion(spec: Spec) -> Iterator[CompletionField]:
-    facts = Facts((), (), tuple(record.layout for record in spec.records))
-    for name, path in _COMPLETION.items():
-        bits = locate(facts, path)
-        dword, lsb = divmod(bits.lsb, 32)
-        yield CompletionField(name, dword, lsb + bits.width - 1, lsb)
