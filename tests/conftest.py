@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +54,51 @@ def project(tmp_path: Path) -> Path:
     (folder / ".git").mkdir()
     (folder / "xiokv.toml").write_text(PROJECT_TOML, encoding="utf-8")
     return folder
+
+
+# The packages are imported by the fixtures that follow, and not above: what they are is
+# looked at first, by pytest_configure.
+
+
+@pytest.fixture(scope="session")
+def facts() -> Any:
+    """Return the facts of the committed spec file."""
+    from xiokv.codegen import ir
+
+    path = ROOT / "generated" / "spec" / "nvme_kv.json"
+    return ir.load(path.read_text(encoding="utf-8"), path.name)
+
+
+@pytest.fixture(scope="session")
+def make_spec(facts: Any) -> Callable[..., Any]:
+    """Return a function that merges semantic fields, or a whole profile, into a spec.
+
+    Other facts (`of`), sentences or rules may take the place of the usual ones.
+    """
+    from xiokv.codegen.semantics.commands import load_commands
+    from xiokv.codegen.semantics.docs import load_docs
+    from xiokv.codegen.spec.merge import merge
+    from xiokv.codegen.spec.model import Profile, Provenance
+
+    def make(
+        *fields: Any, of: Any = None, profile: Any = None, docs: Any = None, rules: Any = None
+    ):
+        return merge(
+            facts=of or facts,
+            rules=rules or load_commands(),
+            profile=profile or Profile("test", fields),
+            docs=load_docs() if docs is None else docs,
+            provenance=Provenance("https://example.org/spdk", "v1", "0" * 40, "BSD-3-Clause"),
+            facts_sha256="f" * 64,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def spec(make_spec: Callable[..., Any]) -> Any:
+    """Return the spec without a semantic field."""
+    return make_spec()
 
 
 @pytest.fixture(scope="session")

@@ -5,26 +5,19 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from xiokv.codegen import ir
-from xiokv.codegen.facts import Facts
 from xiokv.codegen.render.c import render_headers
-from xiokv.codegen.semantics.commands import load_commands
-from xiokv.codegen.semantics.docs import load_docs
-from xiokv.codegen.spec.merge import merge
-from xiokv.codegen.spec.model import Profile, Provenance, SemanticField, Spec
+from xiokv.codegen.spec.model import Spec
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow")
-SOURCE = Provenance("https://github.com/spdk/spdk", "v26.05", "0" * 40, "BSD-3-Clause")
 
-MakeSpec = Callable[..., Spec]
 Write = Callable[[Spec], Path]
 Load = Callable[..., ctypes.CDLL]
 
@@ -176,26 +169,6 @@ def compiler(request: pytest.FixtureRequest) -> Compiler:
 
 
 @pytest.fixture(scope="session")
-def facts() -> Facts:
-    path = ROOT / "generated" / "spec" / "nvme_kv.json"
-    return ir.load(path.read_text(encoding="utf-8"), path.name)
-
-
-@pytest.fixture(scope="session")
-def make_spec(facts: Facts) -> MakeSpec:
-    """Return a function that makes a spec with other semantic fields, docs or facts."""
-
-    def make(
-        *fields: SemanticField, docs: Mapping[str, str] | None = None, of: Facts = facts
-    ) -> Spec:
-        sentences = {**load_docs(), **(docs or {})}
-        profile = Profile("test", tuple(fields))
-        return merge(of, load_commands(), profile, sentences, SOURCE, "0" * 64)
-
-    return make
-
-
-@pytest.fixture(scope="session")
 def write(tmp_path_factory: pytest.TempPathFactory) -> Write:
     """Return a function that writes a spec's headers and returns their include folder."""
 
@@ -207,11 +180,6 @@ def write(tmp_path_factory: pytest.TempPathFactory) -> Write:
         return folder / "include"
 
     return write_headers
-
-
-@pytest.fixture(scope="session")
-def spec(make_spec: MakeSpec) -> Spec:
-    return make_spec()
 
 
 @pytest.fixture(scope="session")

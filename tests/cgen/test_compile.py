@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from xiokv.codegen.bits import Bits
+from xiokv.codegen.semantics.docs import load_docs
 from xiokv.codegen.spec.model import SemanticField
 
 DEVICE = Path(__file__).with_name("device.hip")
@@ -69,7 +70,7 @@ def test_hostile_text_stays_within_its_comment(
 ) -> None:
     field = SemanticField("model", 11, Bits(31, 16), "batch", ("store",), HOSTILE, HOSTILE)
     docs = {"xiokv_cmd.nsid": HOSTILE, "XIOKV_OPC_STORE": HOSTILE, "store": HOSTILE}
-    include = write(make_spec(field, docs=docs))
+    include = write(make_spec(field, docs=load_docs() | docs))
     source = tmp_path / "unit.c"
     source.write_text(
         '#include "xiokv/kv_commands.h"\n'

@@ -41,6 +41,22 @@ def built(fetched: Path, run: Run) -> Path:
 
 
 @pytest.fixture
+def declare(project: Path) -> Callable[[str], None]:
+    """Return a function that gives the project a profile: ``layer``, with the meaning given."""
+
+    def write(meaning: str) -> None:
+        (project / "mine.toml").write_text(
+            'schema = 1\nname = "mine"\n[[field]]\nname = "layer"\ndword = 12\nbits = [7, 0]\n'
+            f'scope = "batch"\ncommands = ["store"]\nunit = "index"\nmeaning = "{meaning}"\n',
+            encoding="utf-8",
+        )
+        with (project / "xiokv.toml").open("a") as config:
+            config.write('[semantics]\nprofile = "mine.toml"\n')
+
+    return write
+
+
+@pytest.fixture
 def run(project: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a function that runs ``xiokv-gen`` on the project."""
 

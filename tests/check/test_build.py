@@ -158,12 +158,7 @@ def test_a_spec_file_that_is_not_the_locked_one_is_refused(fetched: Path, run, s
     assert snapshot() == before
 
 
-def test_a_profile_edit_needs_no_fetch(built: Path, run) -> None:
-    (built / "mine.toml").write_text(
-        'schema = 1\nname = "mine"\n[[field]]\nname = "layer"\ndword = 12\nbits = [7, 0]\n'
-        'scope = "batch"\ncommands = ["store"]\nunit = "index"\nmeaning = "Layer."\n'
-    )
-    config = built / "xiokv.toml"
-    config.write_text(config.read_text(encoding="utf-8") + '[semantics]\nprofile = "mine.toml"\n')
+def test_a_profile_edit_needs_no_fetch(built: Path, run, declare) -> None:
+    declare("Layer.")
     assert TWIN in run("build", "--emit-only").out
     assert '"layer"' in (built / TWIN).read_text(encoding="utf-8")

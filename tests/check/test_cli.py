@@ -56,14 +56,8 @@ def test_a_stream_that_is_closed_is_no_fault_to_tell(built: Path, where: str) ->
     assert _run(built, f"TOOL show xiokv_cmd {where}").stderr == ""
 
 
-def test_characters_that_a_terminal_lacks_are_escaped(built: Path) -> None:
-    (built / "mine.toml").write_text(
-        'schema = 1\nname = "mine"\n[[field]]\nname = "layer"\ndword = 12\nbits = [7, 0]\n'
-        'scope = "batch"\ncommands = ["store"]\nunit = "index"\nmeaning = "層"\n',
-        encoding="utf-8",
-    )
-    with (built / "xiokv.toml").open("a") as config:
-        config.write('[semantics]\nprofile = "mine.toml"\n')
+def test_characters_that_a_terminal_lacks_are_escaped(built: Path, declare) -> None:
+    declare("層")
     ran = _run(built, "PYTHONIOENCODING=latin-1 TOOL show rsvd_cdw12")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "\\u5c64" in ran.stdout

@@ -33,13 +33,10 @@ def test_json(fetched: Path, run) -> None:
     assert {"CDW1[31:0]", "CDW13[31:0]"} <= {row["place"] for row in shown["rows"]}
 
 
-def test_a_reserved_place_shows_the_fields_that_a_profile_puts_there(fetched: Path, run) -> None:
-    (fetched / "mine.toml").write_text(
-        'schema = 1\nname = "mine"\n[[field]]\nname = "layer"\ndword = 12\nbits = [7, 0]\n'
-        'scope = "batch"\ncommands = ["store"]\nunit = "index"\nmeaning = "\\u001b[31mLayer."\n'
-    )
-    config = fetched / "xiokv.toml"
-    config.write_text(config.read_text(encoding="utf-8") + '[semantics]\nprofile = "mine.toml"\n')
+def test_a_reserved_place_shows_the_fields_that_a_profile_puts_there(
+    fetched: Path, run, declare
+) -> None:
+    declare("\\u001b[31mLayer.")
     out = run("show", "rsvd_cdw12").out
     assert "CDW12[7:0]  layer  batch  store     index" in out
     assert "\x1b" not in out

@@ -81,13 +81,13 @@ def _without_enumerator(facts: Facts, name: str) -> Facts:
 
 def test_a_missing_opcode_is_named_with_the_place_that_asks_for_it(make_spec, facts) -> None:
     with pytest.raises(XiokvError, match=r"commands\.toml:\d+: error: opcode of list: .*_KV_LIST"):
-        make_spec(_without_enumerator(facts, "SPDK_NVME_OPC_KV_LIST"))
+        make_spec(of=_without_enumerator(facts, "SPDK_NVME_OPC_KV_LIST"))
 
 
 def test_facts_without_kv_say_from_which_release_on_it_is_there(make_spec, facts) -> None:
     others = tuple(e for e in facts.enums if e.name != "spdk_nvme_kv_opcode")
     with pytest.raises(XiokvError, match=r"first in v26\.05"):
-        make_spec(replace(facts, enums=others))
+        make_spec(of=replace(facts, enums=others))
 
 
 def test_a_missing_member_is_named(make_spec, facts) -> None:
@@ -96,7 +96,7 @@ def test_a_missing_member_is_named(make_spec, facts) -> None:
         for r in facts.records
     )
     with pytest.raises(XiokvError, match=r"no spdk_nvme_cmd\.cdw11_bits\.kv\.kl: no member 'kv'"):
-        make_spec(replace(facts, records=records))
+        make_spec(of=replace(facts, records=records))
 
 
 def test_equal_opcodes_are_refused_and_both_named(make_spec, facts) -> None:
@@ -107,7 +107,7 @@ def test_equal_opcodes_are_refused_and_both_named(make_spec, facts) -> None:
         for e in facts.enums
     )
     with pytest.raises(XiokvError, match=r"store \(XIOKV_OPC_STORE\) and retrieve .*opcode 0x10"):
-        make_spec(replace(facts, enums=enums))
+        make_spec(of=replace(facts, enums=enums))
 
 
 def test_an_option_of_two_bits_is_refused(make_spec, facts) -> None:
@@ -118,7 +118,7 @@ def test_an_option_of_two_bits_is_refused(make_spec, facts) -> None:
         for e in facts.enums
     )
     with pytest.raises(XiokvError, match=r"retrieve: option .*RETRIEVE_RAW = 0x3 is not one bit"):
-        make_spec(replace(facts, enums=enums))
+        make_spec(of=replace(facts, enums=enums))
 
 
 def test_older_names_of_the_key_dwords_change_nothing(make_spec, facts, spec: Spec) -> None:
@@ -128,7 +128,7 @@ def test_older_names_of_the_key_dwords_change_nothing(make_spec, facts, spec: Sp
         replace(r, fields=tuple(replace(f, name=older.get(f.name, f.name)) for f in r.fields))
         for r in facts.records
     )
-    renamed = make_spec(replace(facts, records=records))
+    renamed = make_spec(of=replace(facts, records=records))
     assert [c.fields for c in renamed.commands] == [c.fields for c in spec.commands]
 
 

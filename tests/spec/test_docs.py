@@ -25,7 +25,7 @@ def test_sentences_are_sentences() -> None:
 
 
 def test_a_symbol_without_entry_gets_a_computed_sentence(make_spec) -> None:
-    spec: Spec = make_spec(docs=False)
+    spec: Spec = make_spec(docs={})
     opcode = spec.enum("Opcode").enumerators[0]
     record = next(r for r in spec.records if r.name == "xiokv_cpl")
     status = next(r for r in spec.records if r.name == "xiokv_status")

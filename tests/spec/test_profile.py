@@ -8,7 +8,10 @@ import pytest
 
 from xiokv.codegen.bits import Bits
 from xiokv.codegen.errors import ExitCode, XiokvError
+from xiokv.codegen.semantics.profiles import load_profile
 from xiokv.codegen.spec.model import FieldKind
+
+COMMANDS = ("store", "retrieve", "list", "delete", "exist")
 
 HEAD = 'schema = 1\nname = "mine"\n'
 GOOD = {
@@ -34,7 +37,7 @@ def merged(tmp_path: Path, make_spec):
     def merge(text: str):
         path = tmp_path / "profile.toml"
         path.write_text(text, encoding="utf-8")
-        return make_spec(profile=path)
+        return make_spec(profile=load_profile(path, COMMANDS, path.name))
 
     return merge
 
