@@ -33,6 +33,14 @@ def test_the_first_line_says_what_is_wrong(
     assert "--help" in outcome.err.splitlines()[-1]
 
 
+@pytest.mark.parametrize("command", ["build", "check", "show store", "fetch --from nowhere"])
+def test_with_json_a_fault_is_still_a_line_on_stderr(project: Path, run, command: str) -> None:
+    outcome = run(*command.split(), "--json")
+    assert outcome.code in (1, 2)
+    assert outcome.out == ""
+    assert outcome.err.startswith("xiokv-gen: ")
+
+
 def _run(project: Path, command: str) -> subprocess.CompletedProcess[str]:
     """Run the tool as TOOL in a shell command, in the project."""
     return subprocess.run(

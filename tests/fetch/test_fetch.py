@@ -212,6 +212,7 @@ def test_json_tells_the_same(fetch: Fetch, upstream: Any) -> None:
         ({"body": b"int x;", "length": 100}, "cannot be fetched"),
         ({"body": b"int x;"}, "v26.05"),
         ({"body": b"int x\xff;"}, "not UTF-8"),
+        ({"body": _changed(b"uint64_t nuse;", b"uint64_t nuse, more;")[SPEC]}, "assert fails"),
         ({"body": b"x" * (8 << 20) + b"x"}, "more than 8388608 bytes"),
         ({"status": 302, "headers": {"Location": "http://h.example/"}}, "is not https"),
     ],
