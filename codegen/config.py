@@ -25,6 +25,8 @@ BUNDLED = "bundled"
 EMIT = ("headers", "engine", "python", "cmake", "pkgconfig", "rocm-xio")
 TARGETS = ("host", "hip", "cuda")
 
+_SPEC_FILE = PurePosixPath("spec/nvme_kv.json")  # below the output folder
+
 _SPDK = "https://github.com/spdk/spdk"
 _SPDK_FILES = ("include/spdk/nvme_spec.h", "include/spdk/nvme_kv.h")
 _SPDK_URL = "https://raw.githubusercontent.com/spdk/spdk/{commit}/{path}"
@@ -71,11 +73,6 @@ class Output:
     emit: tuple[str, ...]
     python: Path
 
-    @property
-    def ir(self) -> Path:
-        """Path of the spec file."""
-        return self.dir / "spec" / "nvme_kv.json"
-
 
 @dataclass(frozen=True, slots=True)
 class Compile:
@@ -100,7 +97,7 @@ class Config:
     @property
     def ir_path(self) -> Path:
         """Path of the spec file."""
-        return self.output.ir
+        return self.output.dir / _SPEC_FILE
 
     @property
     def lock_path(self) -> Path:
@@ -219,6 +216,8 @@ class _Reader:
         folder = self._path(table, "dir", table.string("dir", "generated"))
         emit = table.strings("emit", ("headers", "engine", "python"))
         _check_choices(table, "emit", emit, EMIT)
+        if "engine" in emit and "headers" not in emit:
+            table.fault("emit", "emit: 'engine' includes the headers; name 'headers' too")
         twin = table.string("python", "")
         output = Output(
             dir=folder,
@@ -226,7 +225,7 @@ class _Reader:
             python=self._path(table, "python", twin) if twin else folder / "nvme_kv.py",
         )
         own = (self._root / CONFIG_NAME, self._root / LOCK_NAME)
-        if output.python in (self._root, output.dir, output.ir, *own):
+        if output.python in (self._root, folder, folder / _SPEC_FILE, *own):
             table.fault("python", f"python = {twin!r} is taken; give the twin a file of its own")
         return output
 

@@ -119,6 +119,7 @@ def test_a_named_folder_is_not_searched_upward(project: Path) -> None:
         ("[upstream]\nurl = 'http://h.example/{commit}/{path}'", 2, "is not https"),
         ("[upstream]\nurl = 'https://h.example:99999/{commit}/{path}'", 2, "is no URL"),
         ('[upstream]\nurl = "https://h.example/\\n{commit}/{path}"', 2, "control characters"),
+        ("[output]\nemit = ['engine']", 2, "name 'headers' too"),
         ("[output]\npython = '.'", 2, "python = '.' is taken"),
         ("[output]\npython = 'generated'", 2, "python = 'generated' is taken"),
         ("[output]\npython = 'xiokv.lock'", 2, "python = 'xiokv.lock' is taken"),
