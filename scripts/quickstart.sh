@@ -23,6 +23,6 @@ out=$(mktemp -d)
 trap 'rm -rf -- "$out"' EXIT
 
 "$venv/bin/xiokv-gen" check
-"$venv/bin/xiokv-gen" build --emit-only --out "$out"
+"$venv/bin/xiokv-gen" build --emit-only --out "$out" >/dev/null
 echo "Made from generated/spec/nvme_kv.json (bytes, file):"
 (cd -- "$out" && find . -type f -printf '%8s  %P\n' | sort -k 2)
