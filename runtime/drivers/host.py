@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,11 @@ from xiokv.runtime import abi
 from xiokv.runtime.drivers.base import Launch
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.drivers.host_stream import Stream as Stream
+from xiokv.runtime.drivers.host_threads import Crew
 from xiokv.runtime.errors import RuntimeFault
-from xiokv.runtime.log import log
 
 _NANOSECONDS = 1_000_000_000
 _TICKS_MAX = 2**63 - 1
-_QUEUES_MAX = 65535
 _SPEC_BYTES = 65
 
 _Entry = Callable[[abi.Batch, int], None]
@@ -82,7 +81,7 @@ class HostDriver:
             self._library = ctypes.CDLL(str(library))
         except OSError as error:
             raise RuntimeFault(f"{library} cannot be loaded: {error}") from error
-        self._threads = _threads()
+        self._crew = Crew()
 
     def missing(self, symbols: Iterable[str]) -> list[str]:
         """Return those of `symbols` that the module does not have."""
@@ -128,22 +127,13 @@ class HostDriver:
         stream.settle()
 
     def _run_all(self, run: _Run, count: int) -> None:
-        """Run every queue, the first on this thread; so no interrupt comes in between."""
-        parts: list[Future[None]] = []
-        threads = self._threads
-        try:
-            for number in range(1, count):
-                parts.append(threads.submit(run, number))
-        except RuntimeError as error:
-            log.warning("a thread for each of %d queues cannot be had: %s", count, error)
-            # The queue that found no thread is in the pool's list; this drops it.
-            threads.shutdown(cancel_futures=True)
-            self._threads = _threads()
-        run(0)
+        """Run every queue, on this thread those that get none; so no interrupt comes between."""
+        threads = self._crew.take(count - 1)
+        parts = [thread.submit(run, number) for number, thread in enumerate(threads, start=1)]
+        for number in (0, *range(len(threads) + 1, count)):
+            run(number)
         wait(parts)
-        for number in range(1, count):
-            if number > len(parts) or parts[number - 1].cancelled():
-                run(number)
+        self._crew.give_back(threads)
 
     def _entry(self, kernel: str) -> _Entry:
         try:
@@ -153,8 +143,3 @@ class HostDriver:
         entry.argtypes = (ctypes.POINTER(abi.Batch), ctypes.c_uint32)
         entry.restype = None
         return entry
-
-
-def _threads() -> ThreadPoolExecutor:
-    """Return a pool that starts a thread only where none is idle."""
-    return ThreadPoolExecutor(_QUEUES_MAX, thread_name_prefix="xiokv-queue")

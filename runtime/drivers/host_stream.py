@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from types import TracebackType
 from typing import TypeVar
 
+from xiokv.runtime.drivers.host_threads import start_thread
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.log import log
 
@@ -17,19 +18,15 @@ _T = TypeVar("_T")
 class Stream:
     """Ordered work of the host driver.
 
-    After a failure nothing later runs, because it may rely on what failed; `synchronize`
-    and `close` raise the failure, and with that the stream is usable again.
+    Work is in the thread's list or it is not, whenever an interrupt comes; `settle` waits
+    for what is. After a failure nothing later runs, because it may rely on what failed;
+    `synchronize` and `close` raise the failure, and with that the stream is usable again.
     """
 
     def __init__(self) -> None:
-        """Start the thread.
-
-        It is there before any work, so that no interrupt comes while it starts: work is
-        either in its list or not, and `settle` waits for what is.
-        """
+        """Start the thread."""
         self._failure: BaseException | None = None
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="xiokv-stream")
-        self._worker.submit(lambda: None).result()
+        self._worker = start_thread("xiokv-stream")
 
     def submit(
         self, work: Callable[[], _T], first: Callable[[], object] | None = None

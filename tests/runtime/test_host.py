@@ -9,7 +9,6 @@ import os
 import signal
 import threading
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -271,25 +270,40 @@ def test_symbols_that_the_module_lacks_are_listed(driver) -> None:
     assert driver.missing(["note", "absent", "hold", "gone"]) == ["absent", "gone"]
 
 
-def test_a_queue_for_which_there_is_no_thread_is_run_after_another(
-    driver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def refuse_threads(monkeypatch: pytest.MonkeyPatch, name: str, most: int) -> None:
+    """Let the system give `most` threads of a name, and then no more."""
+    start, given = threading.Thread.start, []
+
+    def limited(thread: threading.Thread) -> None:
+        if thread.name.startswith(name):
+            if len(given) == most:
+                raise RuntimeError("can't start new thread")
+            given.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_queues_for_which_there_is_no_thread_are_run_after_another(
+    driver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, most: int
 ) -> None:
-    start = ThreadPoolExecutor._adjust_thread_count
-
-    def two_alone(pool: ThreadPoolExecutor) -> None:
-        if "queue" in pool._thread_name_prefix and len(pool._threads) == 2:
-            raise RuntimeError("can't start new thread")
-        start(pool)
-
     fresh = HostDriver(Path(driver._library._name))
-    monkeypatch.setattr(ThreadPoolExecutor, "_adjust_thread_count", two_alone)
-    task = work(fresh, queues=6)
-    before = work(fresh)
+    refuse_threads(monkeypatch, "xiokv-queue", most)
+    before, task = work(fresh), work(fresh, queues=6)
     before.launch("note").wait()
-    assert task.launch("note").wait()
-    places = sorted(place for _, place in task.notes)
-    assert places == list(range(before.notes[0][1] + 1, before.notes[0][1] + 7))
-    assert "can't start new thread" in caplog.text
+    task.launch("note").wait()
+    first = before.notes[0][1] + 1
+    assert sorted(place for _, place in task.notes) == list(range(first, first + 6))
+    assert f"{5 - most} of 5 queues share a thread: cannot start a thread" in caplog.text
+
+
+def test_a_stream_for_which_there_is_no_thread_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refuse_threads(monkeypatch, "xiokv-stream", 0)
+    with pytest.raises(RuntimeFault, match="cannot start a thread: can't start new thread"):
+        Stream()
 
 
 # Streams.
