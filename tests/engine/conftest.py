@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = ROOT / "runtime" / "emulator"
-GENERATED = ROOT / "generated"
+INCLUDE = ROOT / "generated" / "include"
+KERNELS = ROOT / "generated" / "kernels" / "kv_kernels.cpp"
 HERE = Path(__file__).resolve().parent
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # Far above what a run takes; only a program that hangs gets there.
 LIMIT = 300
 FLAGS = ("-std=c++17", "-O1", "-g", "-pthread")
+
+# A change to an engine header: its name, a text in it, the text in its place.
+Edit = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -54,35 +57,50 @@ class Outcome:
 
 
 class Workshop:
-    """Compiles what no mutation changes once, and programs from it."""
+    """Compiles what no mutation changes once, and links programs from it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *flags: str) -> None:
         self.folder = folder
-        self._shaped: dict[Shape, list[Path]] = {}
-        units = [*sorted(EMULATOR.glob("*.cpp")), HERE / "bench.cpp", HERE / "fibers.cpp"]
-        with ThreadPoolExecutor(2) as pool:
-            self._common = list(pool.map(self._object, units))
+        self._flags = (*FLAGS, *flags)
+        self._objects: dict[tuple[str, tuple[str, ...]], Path] = {}
 
-    def program(self, folder: Path, shape: Shape, include: Path = GENERATED / "include") -> Path:
+    def explorer(self, folder: Path, shape: Shape, include: Path = INCLUDE) -> Path:
         """Link the exploration program for a shape, with engine headers from `include`."""
-        if shape not in self._shaped:
-            names = ("scenario", "explore")
-            self._shaped[shape] = [self._object(HERE / f"{n}.cpp", shape.defines) for n in names]
-        kernels = GENERATED / "kernels" / "kv_kernels.cpp"
-        parts = [kernels, *self._shaped[shape], *self._common]
-        program = folder / "explore"
+        parts = [
+            *(self.object(HERE / name, *shape.defines) for name in ("scenario.cpp", "explore.cpp")),
+            self.object(HERE / "fibers.cpp"),
+        ]
+        return self._link(folder / "explore", parts, include, shape.defines)
+
+    def soaker(self, folder: Path, include: Path = INCLUDE) -> Path:
+        """Link the program that runs the engine as the host does."""
+        return self._link(folder / "soak", [self.object(HERE / "soak.cpp")], include)
+
+    def object(self, unit: Path, *defines: str) -> Path:
+        """Compile one of the parts that no mutation changes, or take what is there."""
+        key = (unit.stem, defines)
+        if key not in self._objects:
+            target = self.folder / f"{unit.stem}-{len(self._objects)}.o"
+            self._run([*WARNINGS, *defines, *_folders(INCLUDE), "-c", unit, "-o", target])
+            self._objects[key] = target
+        return self._objects[key]
+
+    def _emulator(self) -> Path:
+        """Compile the controller as one unit, which takes a third of the time."""
+        unit = self.folder / "whole_emulator.cpp"
+        unit.write_text("".join(f'#include "{path.name}"\n' for path in EMULATOR.glob("*.cpp")))
+        return self.object(unit)
+
+    def _link(
+        self, program: Path, parts: list[Path], include: Path, defines: tuple[str, ...] = ()
+    ) -> Path:
+        parts = [*parts, self.object(HERE / "bench.cpp"), self._emulator()]
         # A mutation may leave a parameter unused: no warnings here.
-        self._run(["g++", *FLAGS, "-w", *shape.defines, *_folders(include), *parts, "-o", program])
+        self._run(["-w", *defines, *_folders(include), KERNELS, *parts, "-o", program])
         return program
 
-    def _object(self, unit: Path, defines: tuple[str, ...] = ()) -> Path:
-        target = self.folder / f"{unit.stem}{abs(hash(defines))}.o"
-        include = _folders(GENERATED / "include")
-        self._run(["g++", *FLAGS, *WARNINGS, *defines, *include, "-c", unit, "-o", target])
-        return target
-
-    def _run(self, command: list[object]) -> None:
-        words = [str(part) for part in command]
+    def _run(self, arguments: list[object]) -> None:
+        words = ["g++", *self._flags, *map(str, arguments)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
@@ -91,9 +109,21 @@ def _folders(include: Path) -> list[str]:
     return [f"-I{folder}" for folder in (include, EMULATOR, HERE)]
 
 
-def explore(program: Path, first: int, count: int) -> Outcome:
-    """Run seeds ``first`` to ``first + count - 1``."""
-    command = [str(program), str(first), str(count)]
+def mutated(folder: Path, edits: tuple[Edit, ...]) -> Path:
+    """Return a copy of the generated headers with the edits made."""
+    include = folder / "include"
+    shutil.copytree(INCLUDE, include)
+    for header, there, instead in edits:
+        path = include / "xiokv" / header
+        text = path.read_text()
+        assert text.count(there) == 1, f"{header} has {there!r} {text.count(there)} times"
+        path.write_text(text.replace(there, instead))
+    return include
+
+
+def run(program: Path, *arguments: int) -> Outcome:
+    """Run a program with numbers for arguments."""
+    command = [str(program), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
     return Outcome(done.returncode == 0, done.stdout + done.stderr)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from .conftest import GENERATED, Shape, Workshop, explore
+from .conftest import Edit, Shape, Workshop, mutated, run
 
 # One lane, as on the host; two waves with tables in shared memory; three waves whose
 # larger windows have their tables in the queue's memory.
@@ -16,7 +15,7 @@ SHAPES = {
     "two waves": Shape(8, 4, 64),
     "three waves": Shape(6, 2, 8),
 }
-SEEDS = 1500
+SEEDS = 1200
 
 # Every outcome and report that the drawn faults can bring about has to turn up.
 SEEN = {"ok", "truncated", "missing", "error", "timeout", "cancelled"}
@@ -27,16 +26,15 @@ SEEN = {"ok", "truncated", "missing", "error", "timeout", "cancelled"}
 def test_every_key_gets_its_own_result_whatever_the_interleaving(
     name: str, workshop: Workshop, tmp_path: Path
 ) -> None:
-    program = workshop.program(tmp_path, SHAPES[name])
-    outcome = explore(program, 1, SEEDS)
+    program = workshop.explorer(tmp_path, SHAPES[name])
+    outcome = run(program, 1, SEEDS)
     assert outcome.held, outcome.said
     assert outcome.tally["scenarios"] == SEEDS
     assert {key for key in SEEN if outcome.tally.get(key)} == SEEN
     assert outcome.tally.get("none") is None
 
 
-# What is taken out of the engine, header by header: text there, text in its place.
-Edit = tuple[str, str, str]
+# What is taken out of the engine.
 MUTATIONS: dict[str, tuple[Edit, ...]] = {
     "no release before the SQ doorbell": (("kv_engine.h", "  xiokv_release_system();\n", ""),),
     "no barrier before the SQ doorbell": (
@@ -103,23 +101,11 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
 }
 
 
-def mutated(folder: Path, edits: tuple[Edit, ...]) -> Path:
-    """Return a copy of the generated headers with the edits made."""
-    include = folder / "include"
-    shutil.copytree(GENERATED / "include", include)
-    for header, there, instead in edits:
-        path = include / "xiokv" / header
-        text = path.read_text()
-        assert text.count(there) == 1, f"{header} has {there!r} {text.count(there)} times"
-        path.write_text(text.replace(there, instead))
-    return include
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_fault_put_into_the_engine_is_found(
     name: str, workshop: Workshop, tmp_path: Path
 ) -> None:
     include = mutated(tmp_path, MUTATIONS[name])
-    program = workshop.program(tmp_path, SHAPES["two waves"], include)
-    assert not explore(program, 1, SEEDS).held
+    program = workshop.explorer(tmp_path, SHAPES["two waves"], include)
+    assert not run(program, 1, SEEDS).held
