@@ -14,6 +14,7 @@ import click
 from xiokv.codegen.errors import ExitCode, XiokvError
 
 COMMANDS = {
+    "init": "Begin a project: a commented xiokv.toml, the bundled spec file and its lock.",
     "fetch": "Fetch the upstream headers at a pin, parse them and update the spec file.",
     "build": "Render the spec into headers, encoders, kernels and the Python twin; compile.",
     "check": "Tell whether the generated files are what the inputs render to.",

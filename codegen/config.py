@@ -109,10 +109,15 @@ def load_config(project: str | None = None) -> Config:
     """Read the xiokv.toml of the folder `project`, or the nearest one upward."""
     path = _in_folder(Path(project)) if project is not None else _nearest(_here())
     document = Document.read(path, CONFIG_NAME if project is None else str(path))
+    return read_config(document, path.parent)
+
+
+def read_config(document: Document, root: Path) -> Config:
+    """Read the text of a xiokv.toml that is, or will be, in the folder `root`."""
     _check_version(document)
-    reader = _Reader(path.parent)
+    reader = _Reader(root)
     config = Config(
-        root=path.parent,
+        root=root,
         upstream=reader.upstream(document.root.table("upstream")),
         semantics=reader.semantics(document.root.table("semantics")),
         output=reader.output(document.root.table("output")),

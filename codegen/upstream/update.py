@@ -7,9 +7,11 @@ compared.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 
 from xiokv.codegen import diff, ir
 from xiokv.codegen.config import BUNDLED, Config
@@ -66,9 +68,11 @@ def prepare(config: Config, ref: str, place: Path | None) -> Update:
     return Update(previous, lock, found.ir_text, changes, found.layout)
 
 
-def apply(config: Config, update: Update) -> tuple[Path, ...]:
-    """Write the spec file, then the lock; return those whose content changed."""
-    texts = {config.ir_path: update.ir_text, config.lock_path: dump_lock(update.lock)}
+def apply(
+    config: Config, update: Update, more: Mapping[Path, str] = MappingProxyType({})
+) -> tuple[Path, ...]:
+    """Write the spec file, the lock, then what else is given; return what changed."""
+    texts = {config.ir_path: update.ir_text, config.lock_path: dump_lock(update.lock), **more}
     return replace_files(config.root, texts)
 
 

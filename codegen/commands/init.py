@@ -1,0 +1,85 @@
+"""xiokv-gen init: begin a project with the bundled spec, so that build works at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from packaging.version import Version
+
+from xiokv.codegen.config import BUNDLED, CONFIG_NAME, Config, read_config
+from xiokv.codegen.errors import UsageError
+from xiokv.codegen.files import held
+from xiokv.codegen.tomlfile import Document
+from xiokv.codegen.upstream.update import apply, prepare
+from xiokv.codegen.version import VERSION
+
+_TEXT = """\
+# What xiokv-gen takes from SPDK in this project, and what it makes of it. Paths count from
+# this file and stay inside its folder.
+
+requires-xiokv = "{requires}"
+
+[upstream]
+# "bundled" is the spec that xiokv brings along: it needs no network. To follow SPDK, write
+# one of its tags, branches or commits, and run: xiokv-gen fetch
+ref = "bundled"
+
+[semantics]
+# Fields in the bits that the commands leave reserved: "default" declares none; else the
+# path of a profile of your own.
+profile = "default"
+
+[output]
+dir = "generated"
+# headers: C headers with encoders and decoders. engine: the batch kernels and what they
+# include. python: the same definitions as one Python file.
+emit = ["headers", "engine", "python"]
+
+[compile]
+# What each build compiles besides: "host" for the kernels as a library for this machine.
+targets = []
+"""
+
+
+@click.command(name="init")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def command(project: str | None, as_json: bool) -> None:
+    """Begin a project here: a commented xiokv.toml, the bundled spec file and its lock."""
+    root = _folder(project)
+    text = _TEXT.format(requires=_this_series())
+    config = read_config(Document(text, CONFIG_NAME), root)
+    with held(root):
+        _refuse_a_project(config)
+        written = apply(config, prepare(config, BUNDLED, None), {root / CONFIG_NAME: text})
+    names = [path.relative_to(root).as_posix() for path in written]
+    if as_json:
+        click.echo(json.dumps({"root": str(root), "written": names}, indent=2))
+    else:
+        click.echo("\n".join([*(f"wrote {name}" for name in names), "next: xiokv-gen build"]))
+
+
+def _folder(project: str | None) -> Path:
+    folder = Path(project or ".").resolve()
+    if not folder.is_dir():
+        raise UsageError(f"--project {project}: there is no such folder; make it, then run init")
+    return folder
+
+
+def _this_series() -> str:
+    """Return the versions whose output is that of the running one."""
+    major, minor, *_ = Version(VERSION).release
+    return f">={major}.{minor},<{major}.{minor + 1}"
+
+
+def _refuse_a_project(config: Config) -> None:
+    places = (config.root / CONFIG_NAME, config.lock_path, config.ir_path)
+    found = [path for path in places if path.exists() or path.is_symlink()]
+    if found:
+        shown = ", ".join(path.relative_to(config.root).as_posix() for path in found)
+        raise UsageError(
+            f"{shown} in {config.root}: a project is here already, and init writes over nothing;"
+            " change its xiokv.toml, or take these files away first"
+        )
