@@ -9,10 +9,11 @@
 /// load is two 8-byte ones, the half with the phase bit first and acquiring.
 #pragma once
 
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
-#define XIOKV_DEVICE static inline
+#define XIOKV_DEVICE static inline __attribute__((always_inline))
 #define XIOKV_SHARED_VARIABLE(type, name) type name
 #define XIOKV_CONSTANT
 #define XIOKV_LANES 1u
@@ -82,9 +83,18 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
          static_cast<uint64_t>(now.tv_nsec);
 }
 
+/// @brief Calls of xiokv_pause for each time that the core is given up.
+#define XIOKV_PAUSES_A_YIELD 64u
+
+/// @brief Wait a moment; now and then let another thread have the core, since
+/// where cores are few it may be the controller's.
 XIOKV_DEVICE void xiokv_pause() {
+  static thread_local uint32_t pauses = 0;
+  if (++pauses % XIOKV_PAUSES_A_YIELD == 0)
+    sched_yield();
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+  else
+    __builtin_ia32_pause();
 #endif
 }
 
