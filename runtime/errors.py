@@ -29,6 +29,8 @@ class MissingFault(RuntimeFault):
 class ArgumentFault(RuntimeFault, ValueError):
     """An argument that a call does not take; nothing was submitted."""
 
+    exit_code = ExitCode.USAGE
+
 
 class DeadQueueFault(RuntimeFault):
     """A queue timed out and takes no commands until it is deleted."""

@@ -1,0 +1,121 @@
+"""xiokv verify: store stamped blocks, retrieve them, and compare every byte."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import click
+
+from xiokv.runtime.errors import RuntimeFault
+
+SIZES = "1,511,4KiB,4097,16KiB,65541,128KiB,1MiB"
+SIZE_MAX = 32 << 20
+QUEUES_MAX = 64
+THREADS_MAX = 2
+
+_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+_SIZE = re.compile(r"([0-9]{1,10})\s*(B|KiB|MiB|)")
+
+# \b keeps the lines that follow as they are.
+_CASES = """\b
+Cases of each size:
+  plain     every value fits its slot
+  edges     slots too small and too large, keys that are missing
+  disorder  completions out of order, late, twice, of unknown commands
+  errors    error statuses and false sizes for some keys
+  timeouts  commands that never complete; the queues are then replaced
+"""
+
+
+def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
+    """Return the sizes that were given, in bytes."""
+    return tuple(_size(text.strip()) for text in value.split(","))
+
+
+def _size(text: str) -> int:
+    parts = _SIZE.fullmatch(text)
+    if parts is None:
+        raise click.BadParameter(f"{text!r} is no size; such are 511, 4KiB and 1MiB")
+    size = int(parts[1]) * _UNITS[parts[2]]
+    if size > SIZE_MAX:
+        raise click.BadParameter(f"{text} is too large; 0 to {SIZE_MAX >> 20}MiB is allowed")
+    return size
+
+
+@click.command(name="verify", epilog=_CASES)
+@click.option(
+    "--queues",
+    type=click.IntRange(1, QUEUES_MAX),
+    default=4,
+    show_default=True,
+    help="Queue pairs.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(2, 65536),
+    default=64,
+    show_default=True,
+    help="Entries of each ring.",
+)
+@click.option(
+    "--sizes", callback=_sizes, default=SIZES, show_default=True, help="Value sizes, up to 32MiB."
+)
+@click.option(
+    "--count",
+    type=click.IntRange(min=1),
+    help="Blocks of each size in each case; by default 256, or as many as 8 MiB hold.",
+)
+@click.option("--faults/--no-faults", default=True, show_default=True, help="Inject faults.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, (1 << 32) - 1),
+    default=1,
+    show_default=True,
+    help="Of the stamps, the places and the faults.",
+)
+@click.option("--target", help="Kind of device to run on; the first that there is by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    queues: int,
+    depth: int,
+    sizes: tuple[int, ...],
+    count: int | None,
+    faults: bool,
+    seed: int,
+    target: str | None,
+    as_json: bool,
+) -> None:
+    """Store stamped blocks on the embedded controller, retrieve them, compare every byte.
+
+    Each word of a block says which key, place and version it belongs to, so that data which
+    is misplaced, stale or torn is recognised. Bytes around the slots are compared, too.
+
+    It takes about 100 MiB of memory, or eight times the largest value where that is more.
+    """
+    # Imported here: nothing else of the command line needs NumPy.
+    from xiokv.runtime.emulator import Emulator
+    from xiokv.runtime.module import load
+    from xiokv.runtime.verify import report
+    from xiokv.runtime.verify.run import Plan, Row, Verifier
+
+    module = load(target)
+    rows: list[Row] = []
+    with (
+        Emulator(threads=min(queues, THREADS_MAX), queues=QUEUES_MAX, seed=seed) as controller,
+        module.attach(controller, queues=queues, depth=depth) as kv,
+    ):
+        verifier = Verifier(module, controller, kv, Plan(sizes, count, faults, seed))
+        if not as_json:
+            click.echo(report.heading())
+        for row in verifier.rows():
+            rows.append(row)
+            if not as_json:
+                click.echo(report.line(row))
+    if as_json:
+        setting = {"target": module.target, "queues": queues, "depth": depth, "seed": seed}
+        click.echo(json.dumps({**setting, **report.as_values(rows)}, indent=2))
+    if rows[-1].wrong:
+        raise RuntimeFault(report.what_is_wrong(rows[-1]))
+    if not as_json:
+        click.echo(report.all_right(rows))

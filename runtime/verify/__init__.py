@@ -1,0 +1,1 @@
+"""Store stamped blocks on a controller, retrieve them, and hold every byte to its stamp."""
