@@ -29,13 +29,14 @@ void World::add(std::function<void()> body) {
     getcontext(&lane->context);
     lane->context.uc_stack.ss_sp = lane->stack.data();
     lane->context.uc_stack.ss_size = lane->stack.size();
-    lane->context.uc_link = &scheduler_;
     const uint64_t self = reinterpret_cast<uint64_t>(lane.get());
     makecontext(&lane->context, reinterpret_cast<void (*)()>(enter), 2,
                 static_cast<unsigned>(self), static_cast<unsigned>(self >> 32));
+    all_.push_back(lane.get());
     group->lanes.push_back(std::move(lane));
   }
   groups_.push_back(std::move(group));
+  alive_ += lanes_;
 }
 
 void World::enter(unsigned low, unsigned high) {
@@ -43,21 +44,32 @@ void World::enter(unsigned low, unsigned high) {
       reinterpret_cast<Lane *>(static_cast<uint64_t>(high) << 32 | low);
   lane->group->body();
   lane->state = State::done;
+  _longjmp(world->scheduler_, 1);
 }
 
 void World::resume(Lane &lane) {
   current_ = &lane;
-  swapcontext(&scheduler_, &lane.context);
+  if (_setjmp(scheduler_) == 0) {
+    if (lane.entered)
+      _longjmp(lane.place, 1);
+    lane.entered = true;
+    setcontext(&lane.context);
+  }
   current_ = nullptr;
-  if (lane.state == State::done)
+  if (lane.state == State::done) {
     drain(lane);
-  else if (lane.state == State::barrier)
+    --alive_;
+  } else if (lane.state == State::barrier)
     open_barrier(*lane.group);
   else if (lane.state != State::ready)
     close_meeting(*lane.group, lane.index / wave_ * wave_, lane.state);
 }
 
-void World::yield() { swapcontext(&current_->context, &scheduler_); }
+/// Jumps cost no system call, as changing contexts does.
+void World::yield() {
+  if (_setjmp(current_->place) == 0)
+    _longjmp(scheduler_, 1);
+}
 
 void World::wait(State state) {
   current_->state = state;
@@ -124,30 +136,37 @@ void World::close_meeting(Group &group, uint32_t first, State place) {
   }
 }
 
+/// The first lane that fits, from a random place on; null where none does.
+template <class Fits> Lane *World::pick(Fits fits) {
+  const uint32_t count = static_cast<uint32_t>(all_.size());
+  const uint32_t start = below(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    Lane *lane = all_[(start + i) % count];
+    if (fits(*lane))
+      return lane;
+  }
+  return nullptr;
+}
+
 void World::run(const std::function<void()> &outside, uint64_t limit) {
   world = this;
   for (uint64_t step = 0; step < limit; ++step, ++now) {
-    std::vector<Lane *> ready, storing;
-    bool alive = false;
-    for (const auto &group : groups_)
-      for (const auto &lane : group->lanes) {
-        alive |= lane->state != State::done;
-        if (lane->state == State::ready)
-          ready.push_back(lane.get());
-        if (!lane->stores.empty())
-          storing.push_back(lane.get());
-      }
-    if (!alive)
+    if (alive_ == 0)
       return;
-    if (ready.empty())
-      throw Fault("deadlock: lanes of a workgroup wait at different places");
     const uint32_t dice = below(16);
-    if (dice < 4)
+    if (dice < 4) {
       outside();
-    else if (dice < 6 && !storing.empty())
-      drain_one(*storing[below(static_cast<uint32_t>(storing.size()))]);
-    else if (!ready.empty())
-      resume(*ready[below(static_cast<uint32_t>(ready.size()))]);
+      continue;
+    }
+    if (dice < 6) {
+      if (Lane *lane = pick([](Lane &l) { return !l.stores.empty(); }))
+        drain_one(*lane);
+      continue;
+    }
+    Lane *lane = pick([](Lane &l) { return l.state == State::ready; });
+    if (lane == nullptr)
+      throw Fault("deadlock: lanes of a workgroup wait at different places");
+    resume(*lane);
   }
   throw Fault("no end within " + std::to_string(limit) + " steps");
 }

@@ -9,6 +9,7 @@
 /// other events in between. The same seed gives the same run.
 #pragma once
 
+#include <setjmp.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -47,7 +48,9 @@ struct Lane {
   uint64_t word = 0; ///< What the lane brings to its wave, then what it gets.
   std::vector<Store> stores;
   std::vector<char> stack;
-  ucontext_t context = {};
+  bool entered = false;
+  ucontext_t context = {}; ///< Where the lane begins.
+  jmp_buf place;           ///< Where it goes on.
 };
 
 struct Group {
@@ -96,13 +99,16 @@ private:
   void open_barrier(Group &group);
   void close_meeting(Group &group, uint32_t first, State place);
   void drain_one(Lane &lane);
+  template <class Fits> Lane *pick(Fits fits);
   static void enter(unsigned low, unsigned high);
 
   uint32_t lanes_;
   uint32_t wave_;
   std::vector<std::unique_ptr<Group>> groups_;
+  std::vector<Lane *> all_;
+  uint32_t alive_ = 0;
   Lane *current_ = nullptr;
-  ucontext_t scheduler_ = {};
+  jmp_buf scheduler_;
 };
 
 /// @brief The world that the platform's primitives act on.
