@@ -9,9 +9,10 @@ from types import TracebackType
 from typing import Any
 
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
-from xiokv.runtime.emulator import faults, library, options, records
+from xiokv.runtime.emulator import faults, library, records
 from xiokv.runtime.emulator.admin_queue import AdminQueue
 from xiokv.runtime.emulator.faults import FaultKind
+from xiokv.runtime.emulator.options import Options, check_integer
 from xiokv.runtime.emulator.queue_numbers import QueueNumbers
 from xiokv.runtime.emulator.records import Counters, TraceRecord
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
@@ -29,94 +30,25 @@ class Emulator:
     ``threads=0`` nobody serves them until `step` is called.
     """
 
-    def __init__(
-        self,
-        *,
-        threads: int = 1,
-        queues: int = 64,
-        mqes: int = 65535,
-        mdts: int = 0,
-        dstrd: int = 0,
-        key_max: int = 16,
-        value_max: int = 32 << 20,
-        max_keys: int = 0,
-        capacity: int = 1 << 40,
-        active_format: int = 0,
-        strict: bool = False,
-        hashed_list: bool = False,
-        wrap_list: bool = False,
-        delete_missing_fails: bool = False,
-        sct1: bool = False,
-        store_returns_size: bool = False,
-        null: bool = False,
-        distinct_dw0: bool = False,
-        split_cqe: bool = False,
-        seed: int = 0,
-        store: str = "memory",
-    ) -> None:
+    def __init__(self, **options: Any) -> None:
         """Make the controller; its C++ is compiled on first use.
 
         Args:
-            threads: worker threads; 0 for none.
-            queues: most I/O queue pairs.
-            mqes: most entries of a queue, less 1.
-            mdts: most bytes of a transfer, as a power of two of 4096; 0 for no limit.
-            dstrd: doorbells are 4 << dstrd bytes apart.
-            key_max: longest key in bytes.
-            value_max: largest value in bytes.
-            max_keys: most keys; 0 for no limit.
-            capacity: most bytes of values.
-            active_format: index of the format in force; those below have other limits.
-            strict: refuse non-zero reserved bits.
-            hashed_list: List goes in the order of a hash, not of the keys' bytes.
-            wrap_list: List goes on from the first key.
-            delete_missing_fails: Delete of a missing key is an error.
-            sct1: report key-value statuses with SCT 1.
-            store_returns_size: a Store's DW0 is the value's size.
-            null: complete every command at once, with no look-up and no data.
-            distinct_dw0: in null mode, a Retrieve's DW0 counts up.
-            split_cqe: in steps, write a completion's phase in a step of its own.
-            seed: of faults and of the order of steps.
-            store: where values are kept.
+            options: the attributes of `Options`, each with its default.
 
         Raises:
             ArgumentFault: an option is not allowed.
             MissingFault: there is no C++ compiler.
         """
-        options.check_store(store)
-        options.check_integer("threads", threads, 0, 64)
-        numbers = {
-            "threads": threads or 1,
-            "queues": queues,
-            "mqes": mqes,
-            "mdts": mdts,
-            "dstrd": dstrd,
-            "key_max": key_max,
-            "value_max": value_max,
-            "max_keys": max_keys,
-            "capacity": capacity,
-            "active_format": active_format,
-            "seed": seed,
-        }
-        flags = {
-            "strict": strict,
-            "hashed_list": hashed_list,
-            "wrap_list": wrap_list,
-            "delete_missing_fails": delete_missing_fails,
-            "sct1": sct1,
-            "store_returns_size": store_returns_size,
-            "null": null,
-            "distinct_dw0": distinct_dw0,
-            "split_cqe": split_cqe,
-        }
-        config = options.config(numbers, flags)
+        wanted = Options(**options)
+        config = wanted.config()
         self._library = library.load()
         self._handle = _create(self._library, config)
         self._closed = False
         weakref.finalize(self, self._library.xiokv_emu_destroy, self._handle)
-        self._threads = threads
+        self._threads = wanted.threads
         self._admin = AdminQueue(self.admin)
-        self._numbers = QueueNumbers(queues)
+        self._numbers = QueueNumbers(wanted.queues)
         self._lock = threading.Lock()
         self._hook: library.DmaHook | None = None
 
@@ -153,7 +85,7 @@ class Emulator:
 
     def limits(self, nsid: int) -> Limits:
         """Return the limits for a namespace; refuse one that is not key-value."""
-        options.check_integer("nsid", nsid, 0, 0xFFFFFFFF)
+        check_integer("nsid", nsid, 0, 0xFFFFFFFF)
         return self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
 
     def create_queue(self, rings: Rings) -> CreatedQueue:
@@ -270,7 +202,7 @@ class Emulator:
 
     def trace_start(self, capacity: int = 65536) -> None:
         """Record entries from now on, at most `capacity` that wait to be read."""
-        options.check_integer("capacity", capacity, 0, (1 << 64) - 1)
+        check_integer("capacity", capacity, 0, (1 << 64) - 1)
         self._call("trace_start", capacity)
 
     def trace(self) -> list[TraceRecord]:

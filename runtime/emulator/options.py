@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xiokv.runtime.emulator.library import Config
 from xiokv.runtime.errors import ArgumentFault
 
 STORES = ("memory",)
 
+_THREADS_MAX = 64
+
 # Bits of xiokv_emu_config.flags.
-FLAGS = {
+_FLAGS = {
     "strict": 1 << 0,
     "hashed_list": 1 << 1,
     "wrap_list": 1 << 2,
@@ -20,33 +24,104 @@ FLAGS = {
     "split_cqe": 1 << 8,
 }
 
+# Numbers that have a member of their own name, and its width in bits.
+_NUMBERS = {
+    "queues": 32,
+    "mqes": 32,
+    "mdts": 32,
+    "dstrd": 32,
+    "key_max": 32,
+    "value_max": 32,
+    "max_keys": 32,
+    "capacity": 64,
+    "active_format": 32,
+    "seed": 64,
+}
+
 # Numbers whose 0 stands for no limit or for the number itself; of others, the C side takes
 # 0 for "the default", which an explicit 0 is not.
 _MAY_BE_ZERO = ("mdts", "dstrd", "max_keys", "active_format", "seed")
-_WIDTHS = {"capacity": 64, "seed": 64}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a controller is made with.
+
+    Attributes:
+        threads: worker threads; 0 for none.
+        queues: most I/O queue pairs.
+        mqes: most entries of a queue, less 1.
+        mdts: most bytes of a transfer, as a power of two of 4096; 0 for no limit.
+        dstrd: doorbells are 4 << dstrd bytes apart.
+        key_max: longest key in bytes.
+        value_max: largest value in bytes.
+        max_keys: most keys; 0 for no limit.
+        capacity: most bytes of values.
+        active_format: index of the format in force; those below have other limits.
+        strict: refuse non-zero reserved bits.
+        hashed_list: List goes in the order of a hash, not of the keys' bytes.
+        wrap_list: List goes on from the first key.
+        delete_missing_fails: Delete of a missing key is an error.
+        sct1: report key-value statuses with SCT 1.
+        store_returns_size: a Store's DW0 is the value's size.
+        null: complete every command at once, with no look-up and no data.
+        distinct_dw0: in null mode, a Retrieve's DW0 counts up.
+        split_cqe: in steps, write a completion's phase in a step of its own.
+        seed: of faults and of the order of steps.
+        store: where values are kept, one of `STORES`.
+    """
+
+    threads: int = 1
+    queues: int = 64
+    mqes: int = 65535
+    mdts: int = 0
+    dstrd: int = 0
+    key_max: int = 16
+    value_max: int = 32 << 20
+    max_keys: int = 0
+    capacity: int = 1 << 40
+    active_format: int = 0
+    strict: bool = False
+    hashed_list: bool = False
+    wrap_list: bool = False
+    delete_missing_fails: bool = False
+    sct1: bool = False
+    store_returns_size: bool = False
+    null: bool = False
+    distinct_dw0: bool = False
+    split_cqe: bool = False
+    seed: int = 0
+    store: str = "memory"
+
+    def config(self) -> Config:
+        """Return the C structure.
+
+        Every number fits its member; whether it is within its limits is the C side's to say.
+
+        Raises:
+            ArgumentFault: an option does not fit.
+        """
+        if self.store not in STORES:
+            raise ArgumentFault(f"store is {self.store!r}; allowed are: {', '.join(STORES)}")
+        check_integer("threads", self.threads, 0, _THREADS_MAX)
+        numbers = {name: self._number(name) for name in _NUMBERS}
+        flags = sum(bit for name, bit in _FLAGS.items() if getattr(self, name))
+        return Config(threads=self.threads or 1, flags=flags, **numbers)
+
+    def _number(self, name: str) -> int:
+        value: int = getattr(self, name)
+        low = 0 if name in _MAY_BE_ZERO else 1
+        check_integer(name, value, low, (1 << _NUMBERS[name]) - 1)
+        return value
 
 
 def check_integer(name: str, value: object, low: int, high: int) -> None:
-    """Refuse what is no integer, or not within its limits."""
+    """Refuse what is no integer, or not within its limits.
+
+    Raises:
+        ArgumentFault: it is one of both.
+    """
     if not isinstance(value, int) or isinstance(value, bool):
         raise ArgumentFault(f"{name} is {value!r}; allowed is an integer")
     if not low <= value <= high:
         raise ArgumentFault(f"{name} is {value}; allowed are {low} to {high}")
-
-
-def check_store(store: str) -> None:
-    """Refuse a value store that this version does not have."""
-    if store not in STORES:
-        raise ArgumentFault(f"store is {store!r}; allowed are: {', '.join(STORES)}")
-
-
-def config(numbers: dict[str, int], flags: dict[str, bool]) -> Config:
-    """Return the structure for options by their names.
-
-    Every number fits its member; whether it is within its limits is the C side's to say.
-    """
-    for name, value in numbers.items():
-        low = 0 if name in _MAY_BE_ZERO else 1
-        check_integer(name, value, low, (1 << _WIDTHS.get(name, 32)) - 1)
-    bits = sum(FLAGS[name] for name, wanted in flags.items() if wanted)
-    return Config(flags=bits, **numbers)
