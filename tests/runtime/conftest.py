@@ -14,9 +14,13 @@ from typing import Any
 import pytest
 
 from xiokv.runtime import toolchain
+from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.kv import KV
 from xiokv.runtime.module import Module, load
+from xiokv.runtime.queues import QueuePair
+
+from .queue_fakes import LIMITS, Controller, Driver
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -88,3 +92,49 @@ def attach(module: Module) -> Iterator[Attach]:
             return emulator, stack.enter_context(module.attach(emulator, **options))
 
         yield make
+
+
+@pytest.fixture
+def controller() -> Controller:
+    return Controller()
+
+
+@pytest.fixture
+def driver() -> Driver:
+    return Driver()
+
+
+@pytest.fixture
+def pair(controller: Controller, driver: Driver) -> Iterator[QueuePair]:
+    """Return a queue pair of depth 8 on a controller."""
+    pair = QueuePair.create(controller, driver, depth=8)
+    yield pair
+    pair.confirm_deleted()
+
+
+@pytest.fixture
+def pointers() -> Iterator[dict[str, Any]]:
+    """Return what something else would say of a queue pair of its own."""
+    memory = HostMemory(3 * 4096)
+    yield {
+        "sq": memory.address,
+        "cq": memory.address + 4096,
+        "sq_doorbell": memory.address + 8192,
+        "cq_doorbell": memory.address + 8196,
+        "qid": 3,
+        "sq_depth": 16,
+        "cq_depth": 8,
+        "tail": 5,
+        "head": 6,
+        "phase": 0,
+        "nsid": 1,
+        "limits": LIMITS,
+    }
+    memory.free()
+
+
+@pytest.fixture
+def adopted(pointers: dict[str, Any]) -> Iterator[QueuePair]:
+    pair = QueuePair.from_pointers(**pointers)
+    yield pair
+    pair.confirm_deleted()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import logging
-import os
 import signal
 import threading
 import weakref
@@ -93,70 +91,6 @@ def work(driver: HostDriver, queues: int = 1) -> Work:
     at = memory.address
     batch = abi.Batch(state=at, stop=at + 32, results=at + 64, queue_count=queues)
     return Work(driver, batch, memory, driver.stream())
-
-
-def resident() -> int:
-    """Return the bytes of memory that this process has touched."""
-    pages = Path("/proc/self/statm").read_text().split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-
-# Memory.
-
-
-@pytest.mark.parametrize("size", [0, 1, 4096, 4097, MIB])
-def test_memory_is_zeroed_on_a_page_boundary_and_of_the_size_asked_for(driver, size: int) -> None:
-    memory = driver.allocate(size)
-    assert memory.address % abi.PAGE_BYTES == 0
-    assert memory.iova == memory.address
-    assert memory.view.nbytes == size
-    assert not memory.view.any()
-    memory.free()
-
-
-def test_the_view_is_the_memory_at_the_address(driver) -> None:
-    memory = driver.allocate(8)
-    memory.view[:] = range(8)
-    assert ctypes.string_at(memory.address, 8) == bytes(range(8))
-    memory.free()
-
-
-def test_memory_that_nobody_touches_costs_nothing(driver) -> None:
-    before = resident()
-    memory = driver.allocate(256 * MIB)
-    assert resident() - before < 8 * MIB
-    memory.free()
-
-
-def test_memory_that_was_not_freed_outlives_its_object(driver) -> None:
-    memory = driver.allocate(4)
-    memory.view[:] = 7
-    address = memory.address
-    del memory
-    gc.collect()
-    assert ctypes.string_at(address, 4) == bytes([7] * 4)
-
-
-def test_free_gives_memory_back_and_a_second_time_does_nothing(driver) -> None:
-    memory = driver.allocate(64 * MIB)
-    memory.view[:] = 1
-    before = resident()
-    memory.free()
-    memory.free()
-    assert before - resident() > 32 * MIB
-    assert memory.view.nbytes == 0
-
-
-def test_what_still_views_freed_memory_may_look_at_it(driver) -> None:
-    memory = driver.allocate(4)
-    view = memory.view
-    memory.free()
-    assert view.tolist() == [0] * 4
-
-
-def test_memory_that_there_is_not_is_an_error(driver) -> None:
-    with pytest.raises(RuntimeFault, match=f"cannot allocate {1 << 60} bytes"):
-        driver.allocate(1 << 60)
 
 
 # Launches.
