@@ -10,7 +10,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xiokv.generated.nvme_kv import RetrieveOption, StoreOption
@@ -25,10 +25,10 @@ from xiokv.runtime.buffers import (
     slots_to_fill,
     values_to_store,
 )
+from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import Controller, Limits
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.keys import Keys, pack_keys, pack_start_key
-from xiokv.runtime.log import log
 from xiokv.runtime.queues import QueuePair, QueueSet
 from xiokv.runtime.results import Result
 from xiokv.runtime.semantic import pack_semantic
@@ -88,7 +88,7 @@ def attach(
     return KV(module, open_queues, block_size, timeout)
 
 
-class KV:
+class KV(Closing):
     """Keys and values on one namespace; a context manager.
 
     A call without a stream returns when the batch has ended. One with a stream returns at
@@ -282,23 +282,6 @@ class KV:
         """
         self._submitter.close()
         self._page.free()
-
-    def __enter__(self) -> KV:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close; where the block raised, that goes on and a failure to close is logged."""
-        try:
-            self.close()
-        except Exception:
-            if raised is None:
-                raise
-            log.exception("a KV could not be closed either")
 
     def _run(
         self,

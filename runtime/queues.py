@@ -10,11 +10,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from ctypes import sizeof
-from types import TracebackType
 from typing import Any
 
 from xiokv.runtime import abi
 from xiokv.runtime.addressing import Addressing
+from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import Controller, Limits
 from xiokv.runtime.drivers.base import Driver, Launch
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
@@ -22,7 +22,7 @@ from xiokv.runtime.queue_pair import QueuePair as QueuePair
 from xiokv.runtime.queue_pair import RingState as RingState
 
 
-class QueueSet:
+class QueueSet(Closing):
     """The queue pairs of one attach, side by side in memory as a launch needs them."""
 
     def __init__(self, driver: Driver, pairs: Sequence[QueuePair]) -> None:
@@ -128,17 +128,6 @@ class QueueSet:
         self._stream.close()
         if all(pair.closed for pair in self.pairs):
             self._array.free()
-
-    def __enter__(self) -> QueueSet:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _check_like(first: QueuePair, pair: QueuePair) -> None:

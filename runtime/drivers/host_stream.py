@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from types import TracebackType
 from typing import TypeVar
 
+from xiokv.runtime.closing import Closing
 from xiokv.runtime.drivers.host_threads import start_thread
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.log import log
@@ -15,7 +15,7 @@ from xiokv.runtime.log import log
 _T = TypeVar("_T")
 
 
-class Stream:
+class Stream(Closing):
     """Ordered work of the host driver.
 
     Work is in the thread's list or it is not, whenever an interrupt comes; `settle` waits
@@ -73,23 +73,6 @@ class Stream:
         failure, self._failure = self._failure, None
         if failure is not None:
             raise failure
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close; where the block raised, that goes on and the stream's failure is logged."""
-        try:
-            self.close()
-        except BaseException:
-            if raised is None:
-                raise
-            log.exception("work in a stream failed as well")
 
     def __del__(self) -> None:
         """Log a failure of a stream that nobody synchronized or closed."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
-from types import TracebackType
 from typing import Any
 
+from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
 from xiokv.runtime.emulator import faults, library, records
 from xiokv.runtime.emulator.admin_queue import AdminQueue
@@ -23,7 +23,7 @@ _ERROR_BYTES = 256
 _TRACE_CHUNK = 1024
 
 
-class Emulator:
+class Emulator(Closing):
     """An NVMe controller with one key-value namespace, NSID 1, in this process's memory.
 
     A context manager: its threads serve the queues from entry on, and end with it. With
@@ -57,15 +57,6 @@ class Emulator:
         if self._threads:
             self.start()
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close the controller."""
-        self.close()
 
     def close(self) -> None:
         """Join the threads and take all queues away; twice is once.
