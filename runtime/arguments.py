@@ -1,7 +1,13 @@
-"""Per-key numbers that a call is given: a sequence or an array in, checked int64 out."""
+"""Numbers that a call is given: whatever the caller has in, checked ones out.
+
+A fault names the argument and says what it takes; no caller meets the error of a comparison
+or a conversion in here.
+"""
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,3 +33,14 @@ def integers(name: str, given: Any, count: int) -> npt.NDArray[np.int64]:
     if array.dtype == np.uint64 and count and array.max() > np.iinfo(np.int64).max:
         raise ArgumentFault(f"{name} hold {array.max()}, which is past any buffer")
     return array.astype(np.int64, copy=False)
+
+
+def seconds(name: str, given: Any) -> float:
+    """Return a number of seconds, which may be negative or without end.
+
+    Raises:
+        ArgumentFault: it is no number.
+    """
+    if isinstance(given, bool) or not isinstance(given, Real) or math.isnan(given):
+        raise ArgumentFault(f"{name} {given!r}: a number of seconds is needed")
+    return float(given)

@@ -157,6 +157,9 @@ class Run:
             if not self._launch.wait(timeout):
                 return False
         except Exception as error:
+            # One that did not come from the kernel's end: the kernel may still work on all this.
+            if not self._launch.done:
+                raise
             failure = error
         with self._lock:
             if self._records is None:

@@ -9,6 +9,7 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import TIMEOUT_MAX
 
 from xiokv.runtime import abi
 from xiokv.runtime.drivers.base import Launch
@@ -38,7 +39,7 @@ class HostLaunch:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end, at most `timeout` seconds; raise what kept the batch from running."""
-        wait([self._work], timeout)
+        wait([self._work], None if timeout is None else min(timeout, TIMEOUT_MAX))
         if not self._work.done():
             return False
         self._work.result()

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from xiokv.runtime.abi import Outcome
-from xiokv.runtime.drivers.host import HostDriver, Stream
+from xiokv.runtime.drivers.host import HostDriver, HostLaunch, Stream
 from xiokv.runtime.emulator import Emulator
-from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.module import Module
 from xiokv.runtime.results import BatchFault
 from xiokv.runtime.slabs import FIRST_KEYS, SLABS_MAX
@@ -44,6 +44,49 @@ def test_a_stream_makes_the_call_return_at_once(attach) -> None:
         gate.open()
         assert result.status.tolist() == [Outcome.MISSING]
         assert result.done
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300, np.float32(60), 60])
+def test_a_wait_may_be_as_long_as_a_number_can_say(attach, timeout: float) -> None:
+    _, kv = attach()
+    with Stream() as stream:
+        gate = Gate(stream)
+        result = kv.exist([b"a"], stream=stream)
+        opener = threading.Timer(0.02, gate.open)
+        opener.start()
+        assert result.wait(timeout) is True
+        opener.join()
+        assert result.status.tolist() == [Outcome.MISSING]
+
+
+@pytest.mark.parametrize("timeout", ["1", float("nan"), True, [1]])
+def test_a_wait_for_no_number_is_refused_and_changes_nothing(attach, timeout: Any) -> None:
+    _, kv = attach()
+    with Stream() as stream:
+        gate = Gate(stream)
+        result = kv.exist([b"a"], stream=stream)
+        with pytest.raises(ArgumentFault, match=r"timeout .*: a number of seconds is needed"):
+            result.wait(timeout)
+        assert not result.done
+        gate.open()
+        assert result.status.tolist() == [Outcome.MISSING]
+
+
+def test_a_wait_that_fails_before_the_end_leaves_the_batch_its_memory(attach, monkeypatch) -> None:
+    _, kv = attach()
+
+    def fail(*arguments: Any) -> bool:
+        raise OSError("no clock")
+
+    with Stream() as stream:
+        gate = Gate(stream)
+        result = kv.exist([b"a"], stream=stream)
+        with monkeypatch.context() as patch:
+            patch.setattr(HostLaunch, "wait", fail)
+            with pytest.raises(OSError, match="no clock"):
+                result.wait()
+        gate.open()
+        assert result.status.tolist() == [Outcome.MISSING]
 
 
 def test_work_before_and_after_in_a_stream_stays_ordered(attach) -> None:
