@@ -92,6 +92,8 @@ class QueueSet(Closing):
         gone = [pair.qid for pair in self.pairs if pair.closed]
         if gone:
             raise RuntimeFault(f"queue {gone[0]} is closed; attach again")
+        if stream is not None:
+            self._driver.check_stream(stream)
         batch.queues = self._array.address
         batch.queue_count = len(self.pairs)
         with self._lock:

@@ -59,6 +59,9 @@ class Driver(Protocol):
     def stream(self) -> Any:
         """Return a new stream, whose `close` waits for its work."""
 
+    def check_stream(self, stream: Any) -> None:
+        """Refuse what is no stream of this driver, with an ArgumentFault."""
+
     def launch(self, kernel: str, batch: abi.Batch, stream: Any, after: Launch | None) -> Launch:
         """Start a kernel on `batch.queue_count` queues.
 

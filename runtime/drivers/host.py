@@ -16,7 +16,7 @@ from xiokv.runtime.drivers.base import Launch
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.drivers.host_stream import Stream as Stream
 from xiokv.runtime.drivers.host_threads import Crew
-from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 
 _NANOSECONDS = 1_000_000_000
 _TICKS_MAX = 2**63 - 1
@@ -109,6 +109,13 @@ class HostDriver:
     def stream(self) -> Stream:
         """Return a new stream."""
         return Stream()
+
+    def check_stream(self, stream: object) -> None:
+        """Refuse what is no stream of this driver."""
+        if not isinstance(stream, Stream):
+            raise ArgumentFault(
+                f"stream is {stream!r}; the host driver takes a Stream of xiokv.runtime"
+            )
 
     def launch(
         self, kernel: str, batch: abi.Batch, stream: Stream, after: Launch | None

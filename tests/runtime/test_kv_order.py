@@ -129,6 +129,15 @@ def test_a_call_without_a_stream_follows_one_that_has_one(attach) -> None:
         assert stored.done
 
 
+@pytest.mark.parametrize("stream", [0, 5, "stream", Stream, object()])
+def test_what_is_no_stream_is_refused_and_the_kv_stays_usable(attach, stream: Any) -> None:
+    _, kv = attach()
+    for _ in range(SLABS_MAX + 1):
+        with pytest.raises(ArgumentFault, match=r"takes a Stream of xiokv\.runtime"):
+            kv.exist([b"a"], stream=stream)
+    assert kv.exist([b"a"]).status.tolist() == [Outcome.MISSING]
+
+
 def test_a_batch_that_its_stream_refuses_raises_what_kept_it(attach) -> None:
     controller, kv = attach()
 
