@@ -28,20 +28,20 @@
 
 /// @brief What became of one key.
 enum xiokv_outcome {
-  XIOKV_OUTCOME_NONE = 0, ///< Never written: no kernel got to this key.
-  XIOKV_OUTCOME_OK = 1,
+  XIOKV_OUTCOME_NONE = 0,      ///< Never written: no kernel got to this key.
+  XIOKV_OUTCOME_OK = 1,        ///< The command succeeded.
   XIOKV_OUTCOME_TRUNCATED = 2, ///< The value is larger than its buffer.
-  XIOKV_OUTCOME_MISSING = 3,
-  XIOKV_OUTCOME_EXISTS = 4,
-  XIOKV_OUTCOME_ERROR = 5,
+  XIOKV_OUTCOME_MISSING = 3,   ///< Status 87h: the key does not exist.
+  XIOKV_OUTCOME_EXISTS = 4,    ///< Status 89h: the key exists.
+  XIOKV_OUTCOME_ERROR = 5,     ///< Another status, or an oversize value.
   XIOKV_OUTCOME_TIMEOUT = 6,   ///< No completion within the deadline.
   XIOKV_OUTCOME_CANCELLED = 7, ///< Not submitted: the stop flag came first.
 };
 
 /// @brief Whether a queue takes commands.
 enum xiokv_queue_state {
-  XIOKV_QUEUE_READY = 0,
-  XIOKV_QUEUE_DEAD = 1, ///< A command timed out; its buffer may be written.
+  XIOKV_QUEUE_READY = 0, ///< It does.
+  XIOKV_QUEUE_DEAD = 1,  ///< A command timed out; its buffer may be written.
 };
 
 /// @brief Result of one key; all zero before the launch.
@@ -49,7 +49,7 @@ struct xiokv_result {
   uint32_t value_size; ///< Retrieve: the value's full size in bytes.
   uint16_t status;     ///< CQE status, bits 15:1, or XIOKV_NO_STATUS.
   uint8_t outcome;     ///< enum xiokv_outcome.
-  uint8_t reserved;
+  uint8_t reserved;    ///< 0.
 };
 
 /// @brief Counters of one queue since it was attached.
@@ -87,8 +87,8 @@ struct xiokv_queue {
   uint32_t cq_phase;      ///< Phase of new entries, 0 or 1.
   uint32_t free_position; ///< Oldest free CID in the free ring.
   uint32_t state;         ///< enum xiokv_queue_state.
-  uint32_t reserved;
-  struct xiokv_queue_report report;
+  uint32_t reserved;      ///< 0.
+  struct xiokv_queue_report report; ///< What the engine counted.
 };
 
 /// @brief One of the three places that may carry semantic fields.
@@ -100,23 +100,23 @@ struct xiokv_semantic {
 
 /// @brief Places in xiokv_batch.semantic.
 enum xiokv_semantic_place {
-  XIOKV_SEMANTIC_CDW11 = 0, ///< CDW11 bits 31:16.
-  XIOKV_SEMANTIC_CDW12 = 1,
-  XIOKV_SEMANTIC_CDW13 = 2,
-  XIOKV_SEMANTIC_PLACES = 3,
+  XIOKV_SEMANTIC_CDW11 = 0,  ///< CDW11 bits 31:16.
+  XIOKV_SEMANTIC_CDW12 = 1,  ///< All of CDW12.
+  XIOKV_SEMANTIC_CDW13 = 2,  ///< All of CDW13.
+  XIOKV_SEMANTIC_PLACES = 3, ///< How many there are.
 };
 
 /// @brief What the queues of one launch share; all zero before the launch.
 struct xiokv_batch_state {
-  uint64_t claimed; ///< Keys claimed so far; may pass the count.
-  uint32_t exited;  ///< Queues that have left the batch.
-  uint32_t reserved;
+  uint64_t claimed;  ///< Keys claimed so far; may pass the count.
+  uint32_t exited;   ///< Queues that have left the batch.
+  uint32_t reserved; ///< 0.
 };
 
 /// @brief Stop flag, 16-byte aligned: it is polled with the completions.
 struct xiokv_stop {
-  uint32_t flag; ///< Non-zero: submit no more, drain, return.
-  uint32_t reserved[3];
+  uint32_t flag;        ///< Non-zero: submit no more, drain, return.
+  uint32_t reserved[3]; ///< 0.
 };
 
 /// @brief One launch: a command for `count` keys over `queue_count` queues.
@@ -141,7 +141,7 @@ struct xiokv_batch {
   uint32_t key_length;  ///< Bytes of every key where key_lengths is 0.
   uint32_t value_size;  ///< Bytes of every value where sizes is 0.
   uint32_t options;     ///< Request options, CDW11 bits 15:8.
-  struct xiokv_semantic semantic[XIOKV_SEMANTIC_PLACES];
+  struct xiokv_semantic semantic[XIOKV_SEMANTIC_PLACES]; ///< By place.
 };
 
 /// @brief Bytes of a queue's tables: the free ring (2 a slot, rounded up to
