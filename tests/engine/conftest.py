@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,7 @@ class Workshop:
         """Link the exploration program for a shape, with engine headers from `include`."""
         parts = [
             *(self.object(HERE / name, *shape.defines) for name in ("scenario.cpp", "explore.cpp")),
-            self.object(HERE / "fibers.cpp"),
+            *(self.object(HERE / name) for name in ("checks.cpp", "fibers.cpp")),
         ]
         return self._link(folder / "explore", parts, include, shape.defines)
 
@@ -125,6 +126,8 @@ def run(program: Path, *arguments: int) -> Outcome:
     """Run a program with numbers for arguments."""
     command = [str(program), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
+    # A crash may be what a fault in the engine leads to; this is the system, out of memory.
+    assert done.returncode != -signal.SIGKILL, f"{program} was killed"
     return Outcome(done.returncode == 0, done.stdout + done.stderr)
 
 

@@ -15,6 +15,15 @@
 
 using Bytes = std::vector<char>;
 
+/// @brief Name of an outcome, in lower case.
+const char *outcome_name(uint8_t outcome);
+
+/// @brief Bytes as hexadecimal digits.
+std::string hex(const Bytes &bytes);
+
+/// @brief Whether no byte was written since the buffer was made.
+bool is_poison(const Bytes &bytes);
+
 /// @brief How often each thing was seen, so that a test can tell that it was.
 class Tally {
 public:
@@ -42,7 +51,11 @@ struct Request {
   Buffer *buffer;
   uint64_t deadline;
   uint64_t total;
-  uint64_t stop_at; ///< Scheduler step at which the stop flag is set; 0: never.
+  /// Scheduler step at which the stop flag is set; `preset`: before the first;
+  /// 0: never.
+  uint64_t stop_at;
+
+  static constexpr uint64_t preset = UINT64_MAX;
 };
 
 /// @brief A case drawn from its seed.
@@ -78,6 +91,10 @@ private:
                    const xiokv_result &result) const;
   void check_trace();
   void check_queues(const std::vector<xiokv_result> &results);
+  void check_doorbells() const;
+  void check_nothing_ran(const std::vector<xiokv_result> &results,
+                         uint64_t fetched) const;
+  struct xiokv_emu_counters counters() const;
   bool any_dead() const;
 
   uint64_t seed_;

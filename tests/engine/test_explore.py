@@ -73,14 +73,32 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
     "one command too many in flight": (("      1u;\n  engine.next", "      0u;\n  engine.next"),),
     "the CQ doorbell is not written": (
         (
-            "queue->cq_doorbell),\n                  engine.head",
-            "queue->cq_doorbell),\n                  0",
+            "queue.cq_doorbell),\n                  engine.head",
+            "queue.cq_doorbell),\n                  0",
+        ),
+    ),
+    "the CQ doorbell follows the SQ doorbell that uses its room": (
+        (
+            "    xiokv_store32(reinterpret_cast<void *>(engine.queue.cq_doorbell),\n"
+            "                  engine.head);\n",
+            "",
+        ),
+        (
+            "queue.sq_doorbell), engine.tail);\n",
+            "queue.sq_doorbell), engine.tail);\n"
+            "    xiokv_store32(reinterpret_cast<void *>(queue.cq_doorbell), engine.head);\n",
         ),
     ),
     "freed CIDs of two waves share a place": (("engine.give, base + rank", "engine.give, rank"),),
     "list pages are not chained": (("    if (!last)\n", "    if (false)\n"),),
     "all slots share their list pages": (
         ("static_cast<uint64_t>(slot) * queue.prp_pages", "0 * queue.prp_pages * slot"),
+    ),
+    "a queue whose command timed out stays alive": (
+        ("engine.stored->state = XIOKV_QUEUE_DEAD;", "engine.stored->state += 0;"),
+    ),
+    "a batch that was stopped beforehand begins": (
+        ("engine.stopping = engine.shared->stop[engine.round] != 0;", "engine.stopping = false;"),
     ),
     "keys that no queue claimed have no outcome": (
         ("last ? xiokv_device_add64", "false ? xiokv_device_add64"),

@@ -155,6 +155,14 @@ def test_a_killed_controller_ends_every_key_within_the_deadline(attach) -> None:
     assert set(result.nvme_status["sc"].tolist()) == {-1}
 
 
+def test_a_batch_may_take_longer_than_the_deadline_while_completions_come(attach) -> None:
+    controller, kv = attach(depth=2, timeout=1.0)
+    controller.fault("delay", amount=60_000)
+    started = time.monotonic()
+    assert kv.exist(keys_of(25)).counts == {Outcome.MISSING: 25}
+    assert time.monotonic() - started > 1.0
+
+
 def test_a_timeout_of_the_call_goes_before_that_of_attach(attach) -> None:
     controller, kv = attach(timeout=3600)
     controller.kill()
@@ -207,20 +215,35 @@ def test_a_size_above_the_namespaces_maximum_is_not_believed(attach) -> None:
     kv.retrieve(keys, bytearray(1600)).raise_for_status()
 
 
-def test_cancel_drains_and_leaves_the_queue_usable(attach) -> None:
+def test_cancel_drains_and_leaves_the_queue_usable(attach, wait_until) -> None:
     controller, kv = attach(depth=8, queues=2)
     keys, _ = filled(kv, 5000)
-    controller.fault("stall", opcode=Opcode.EXIST, nth=1000, amount=50_000)
+    controller.fault("stall", opcode=Opcode.EXIST, nth=1000)
     with Stream() as stream:
         result = kv.exist(keys, stream=stream)
+        wait_until(lambda: controller.counters().commands > 5000)
         result.cancel()
+        controller.clear_faults()
         assert set(result.counts) == {Outcome.OK, Outcome.CANCELLED}
         sent = int((result.status == Outcome.OK).sum())
         with pytest.raises(BatchFault, match="CANCELLED"):
             result.raise_for_status()
     assert reported(kv, "completed") == 5000 + sent
-    controller.clear_faults()
     kv.exist(keys).raise_for_status()
+
+
+@pytest.mark.parametrize("queues", [1, 3])
+def test_a_batch_that_is_cancelled_before_its_turn_sends_nothing(attach, queues: int) -> None:
+    controller, kv = attach(queues=queues)
+    with Stream() as stream:
+        may_begin = threading.Event()
+        stream.submit(may_begin.wait)
+        result = kv.exist(keys_of(100), stream=stream)
+        result.cancel()
+        may_begin.set()
+        assert result.counts == {Outcome.CANCELLED: 100}
+    assert controller.counters().commands == 0
+    assert kv.exist([b"a"]).status.tolist() == [Outcome.MISSING]
 
 
 def test_cancel_after_the_end_changes_nothing(attach) -> None:

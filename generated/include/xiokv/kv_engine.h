@@ -26,7 +26,7 @@
 template <class Command>
 XIOKV_DEVICE void xiokv_take_last(xiokv_engine &engine) {
   uint32_t taken = 0;
-  while (engine.in_flight != 0 && taken < engine.queue->cq_depth) {
+  while (engine.in_flight != 0 && taken < engine.queue.cq_depth) {
     const uint32_t run = xiokv_look_at_ring(engine).run;
     if (run == 0)
       return;
@@ -42,8 +42,8 @@ XIOKV_DEVICE void xiokv_abandon(xiokv_engine &engine) {
     if (slots.live[slot] != XIOKV_SLOT_FREE)
       xiokv_give_up(*engine.batch, slots.key[slot], XIOKV_OUTCOME_TIMEOUT);
   if (xiokv_lane() == 0) {
-    engine.queue->state = XIOKV_QUEUE_DEAD;
-    engine.queue->report.timeouts += engine.in_flight;
+    engine.stored->state = XIOKV_QUEUE_DEAD;
+    engine.stored->report.timeouts += engine.in_flight;
   }
 }
 
@@ -73,9 +73,12 @@ template <class Command> XIOKV_DEVICE void xiokv_drive(xiokv_engine &engine) {
   }
 }
 
-/// @brief Read the queue's state into registers; nothing is in flight.
+/// @brief Begin where the queue stands; nothing is in flight.
+///
+/// The last lane looks at the stop flag meanwhile: a batch that was stopped
+/// before it began submits nothing.
 XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine) {
-  const xiokv_queue &queue = *engine.queue;
+  const xiokv_queue &queue = engine.queue;
   engine.tail = queue.sq_tail;
   engine.head = queue.cq_head;
   engine.phase = queue.cq_phase;
@@ -85,16 +88,20 @@ XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine) {
       xiokv_min(xiokv_min(queue.sq_depth, queue.cq_depth), queue.window + 1u) -
       1u;
   engine.next = engine.end = engine.round = 0;
-  engine.exhausted = engine.stopping = false;
+  engine.exhausted = false;
   engine.started = engine.progress = xiokv_clock();
   engine.submitted = engine.completed = engine.doorbells = 0;
   for (uint32_t i = xiokv_lane(); i < queue.window; i += XIOKV_LANES)
     engine.slots.live[i] = XIOKV_SLOT_FREE;
+  if (xiokv_lane() == XIOKV_LANES - 1u)
+    engine.shared->stop[engine.round] = xiokv_stop_flag(*engine.batch);
+  xiokv_barrier();
+  engine.stopping = engine.shared->stop[engine.round] != 0;
 }
 
 /// @brief Write the state back for the next launch; lane 0.
 XIOKV_DEVICE void xiokv_save(const xiokv_engine &engine) {
-  xiokv_queue &queue = *engine.queue;
+  xiokv_queue &queue = *engine.stored;
   queue.sq_tail = engine.tail;
   queue.cq_head = engine.head;
   queue.cq_phase = engine.phase;
@@ -113,7 +120,7 @@ XIOKV_DEVICE void xiokv_leave_keys(const xiokv_engine &engine, uint32_t first,
        i += XIOKV_LANES)
     xiokv_give_up(*engine.batch, static_cast<uint32_t>(i), outcome);
   if (xiokv_lane() == 0 && !engine.stopping)
-    engine.queue->report.timeouts += end - first;
+    engine.stored->report.timeouts += end - first;
 }
 
 /// @brief Leave the batch. The last queue out answers for keys that no queue
@@ -144,8 +151,7 @@ XIOKV_DEVICE void xiokv_leave(xiokv_engine &engine) {
 template <class Command>
 XIOKV_DEVICE void xiokv_run_with(xiokv_engine &engine) {
   xiokv_begin(engine);
-  xiokv_barrier();
-  if (engine.queue->state == XIOKV_QUEUE_READY)
+  if (engine.queue.state == XIOKV_QUEUE_READY)
     xiokv_drive<Command>(engine);
   if (xiokv_lane() == 0)
     xiokv_save(engine);
@@ -160,13 +166,14 @@ template <class Command>
 XIOKV_DEVICE void xiokv_run_batch(const xiokv_batch &batch, uint32_t number) {
   XIOKV_SHARED_VARIABLE(xiokv_shared, shared);
   xiokv_engine engine;
-  engine.queue = reinterpret_cast<xiokv_queue *>(batch.queues) + number;
+  engine.stored = reinterpret_cast<xiokv_queue *>(batch.queues) + number;
+  engine.queue = *engine.stored;
   engine.batch = &batch;
   engine.shared = &shared;
-  engine.slots = xiokv_slots_in_queue(*engine.queue);
+  engine.slots = xiokv_slots_in_queue(engine.queue);
 #if XIOKV_SHARED_WINDOW != 0
   XIOKV_SHARED_VARIABLE(xiokv_shared_tables, tables);
-  if (engine.queue->window <= XIOKV_SHARED_WINDOW) {
+  if (engine.queue.window <= XIOKV_SHARED_WINDOW) {
     const xiokv_slots stored = engine.slots;
     engine.slots = xiokv_slots_in_shared(tables, stored);
     xiokv_copy_ring(engine.slots, stored);

@@ -48,9 +48,9 @@ XIOKV_DEVICE void xiokv_submit_one(const xiokv_engine &engine, uint32_t at,
                                    uint32_t cid, uint32_t index) {
   xiokv_sqe sqe;
   Command::encode(sqe,
-                  xiokv_make_request(*engine.queue, *engine.batch, index, cid,
+                  xiokv_make_request(engine.queue, *engine.batch, index, cid,
                                      xiokv_slot_of(engine.slots, cid)));
-  xiokv_sqe *ring = reinterpret_cast<xiokv_sqe *>(engine.queue->sq);
+  xiokv_sqe *ring = reinterpret_cast<xiokv_sqe *>(engine.queue.sq);
   xiokv_store16(&ring[at].dw[0], xiokv_quarter(sqe, 0));
   xiokv_store16(&ring[at].dw[4], xiokv_quarter(sqe, 4));
   xiokv_store16(&ring[at].dw[8], xiokv_quarter(sqe, 8));
@@ -66,7 +66,7 @@ template <class Command> XIOKV_DEVICE void xiokv_refill(xiokv_engine &engine) {
       xiokv_min(engine.limit - engine.in_flight, engine.end - engine.next);
   if (room == 0)
     return;
-  const xiokv_queue &queue = *engine.queue;
+  const xiokv_queue &queue = engine.queue;
   for (uint32_t i = xiokv_lane(); i < room; i += XIOKV_LANES) {
     const uint32_t index = engine.next + i;
     const uint32_t cid = xiokv_slot_take(

@@ -26,15 +26,15 @@ struct xiokv_look {
 /// @brief Address of the CQ entry `step` places after the head.
 XIOKV_DEVICE const void *xiokv_cqe_at(const xiokv_engine &engine,
                                       uint32_t step) {
-  const uint32_t at = xiokv_wrap(engine.head, step, engine.queue->cq_depth);
-  return reinterpret_cast<const char *>(engine.queue->cq) +
+  const uint32_t at = xiokv_wrap(engine.head, step, engine.queue.cq_depth);
+  return reinterpret_cast<const char *>(engine.queue.cq) +
          static_cast<uint64_t>(at) * sizeof(xiokv_words);
 }
 
 /// @brief Whether an entry `step` places after the head carries a new phase.
 XIOKV_DEVICE bool xiokv_is_new(const xiokv_engine &engine, uint32_t step,
                                const xiokv_words &words) {
-  const bool wrapped = step >= engine.queue->cq_depth - engine.head;
+  const bool wrapped = step >= engine.queue.cq_depth - engine.head;
   return (words.word[3] >> 16 & 1u) == (engine.phase ^ (wrapped ? 1u : 0u));
 }
 
@@ -54,8 +54,7 @@ XIOKV_DEVICE uint32_t xiokv_look_serial(xiokv_engine &engine) {
   while (run < most &&
          xiokv_is_new(engine, run, xiokv_load16(xiokv_cqe_at(engine, run))))
     ++run;
-  const void *stop = reinterpret_cast<const void *>(engine.batch->stop);
-  engine.shared->stop[engine.round] = xiokv_load16(stop).word[0];
+  engine.shared->stop[engine.round] = xiokv_stop_flag(*engine.batch);
   return run;
 }
 
@@ -112,19 +111,20 @@ XIOKV_DEVICE void xiokv_count(uint64_t &counter) {
 template <class Command>
 XIOKV_DEVICE bool xiokv_settle(const xiokv_engine &engine,
                                const xiokv_words &cqe) {
-  xiokv_queue &queue = *engine.queue;
+  const xiokv_queue &queue = engine.queue;
+  xiokv_queue_report &report = engine.stored->report;
   const uint32_t cid = cqe.word[3] & 0xffffu;
   const uint32_t slot = xiokv_slot_of(engine.slots, cid);
   if (cqe.word[2] >> 16 != queue.qid) {
-    xiokv_count(queue.report.foreign);
+    xiokv_count(report.foreign);
     return false;
   }
   if (slot >= queue.window) {
-    xiokv_count(queue.report.unknown);
+    xiokv_count(report.unknown);
     return false;
   }
   if (!xiokv_shared_swap_if(&engine.slots.live[slot], cid, XIOKV_SLOT_FREE)) {
-    xiokv_count(queue.report.stale);
+    xiokv_count(report.stale);
     return false;
   }
   const uint32_t index = engine.slots.key[slot];
@@ -132,7 +132,7 @@ XIOKV_DEVICE bool xiokv_settle(const xiokv_engine &engine,
   xiokv_completed done = Command::classify(
       status, cqe.word[0], xiokv_value_size(*engine.batch, index));
   if (done.value_size > queue.max_value) {
-    xiokv_count(queue.report.oversize);
+    xiokv_count(report.oversize);
     done = {0, XIOKV_OUTCOME_ERROR};
   }
   *xiokv_result_at(*engine.batch,
@@ -155,7 +155,7 @@ XIOKV_DEVICE void xiokv_give_back(xiokv_engine &engine, bool freed,
   const uint64_t below = votes & ((UINT64_C(1) << xiokv_wave_lane()) - 1u);
   const uint32_t rank = xiokv_count_ones(below);
   engine.slots
-      .free_ring[xiokv_wrap(engine.give, base + rank, engine.queue->window)] =
+      .free_ring[xiokv_wrap(engine.give, base + rank, engine.queue.window)] =
       xiokv_next_cid(engine.slots, cid);
 }
 
@@ -182,13 +182,13 @@ XIOKV_DEVICE uint32_t xiokv_take_run(xiokv_engine &engine, uint32_t run) {
   }
   xiokv_barrier();
   const uint32_t freed = engine.shared->freed[engine.round];
-  const uint32_t depth = engine.queue->cq_depth;
+  const uint32_t depth = engine.queue.cq_depth;
   if (run >= depth - engine.head)
     engine.phase ^= 1u;
   engine.head = xiokv_wrap(engine.head, run, depth);
-  engine.give = xiokv_wrap(engine.give, freed, engine.queue->window);
+  engine.give = xiokv_wrap(engine.give, freed, engine.queue.window);
   if (xiokv_lane() == 0) {
-    xiokv_store32(reinterpret_cast<void *>(engine.queue->cq_doorbell),
+    xiokv_store32(reinterpret_cast<void *>(engine.queue.cq_doorbell),
                   engine.head);
     if (freed != 0)
       engine.progress = xiokv_clock();

@@ -19,7 +19,8 @@ struct xiokv_shared {
 
 /// @brief Progress of one queue through one batch.
 struct xiokv_engine {
-  xiokv_queue *queue;
+  xiokv_queue *stored; ///< The queue in memory, where state and report go.
+  xiokv_queue queue;   ///< Read once: a look at the ring is one round trip.
   const xiokv_batch *batch;
   xiokv_shared *shared;
   xiokv_slots slots;
@@ -47,6 +48,11 @@ XIOKV_DEVICE uint32_t xiokv_min(uint32_t a, uint32_t b) {
 XIOKV_DEVICE xiokv_result *xiokv_result_at(const xiokv_batch &batch,
                                            uint32_t index) {
   return reinterpret_cast<xiokv_result *>(batch.results) + index;
+}
+
+/// @brief Load the stop flag.
+XIOKV_DEVICE uint32_t xiokv_stop_flag(const xiokv_batch &batch) {
+  return xiokv_load16(reinterpret_cast<const void *>(batch.stop)).word[0];
 }
 
 /// @brief Give key `index` an outcome for which there is no completion.

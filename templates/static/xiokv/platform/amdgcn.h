@@ -3,8 +3,8 @@
 /// @brief The engine's platform on AMD GPUs: clang builtins only, no device
 /// library, so that plain clang builds code objects without ROCm.
 ///
-/// A volatile 16-byte access compiles to one global_load_dwordx4 or
-/// global_store_dwordx4 that bypasses the caches at system scope.
+/// A volatile 16-byte load compiles to one flat_load_dwordx4 (flat_load_b128)
+/// that bypasses the caches at system scope.
 #pragma once
 
 #define XIOKV_DEVICE                                                           \

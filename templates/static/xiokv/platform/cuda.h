@@ -10,7 +10,8 @@
 #define XIOKV_CONSTANT __device__
 #define XIOKV_LANES 256u
 #define XIOKV_WAVES 8u
-#define XIOKV_KERNEL extern "C" __global__ __launch_bounds__(256) void
+// One block a multiprocessor will do: what a look needs stays in registers.
+#define XIOKV_KERNEL extern "C" __global__ __launch_bounds__(256, 1) void
 #define XIOKV_SHARED_VARIABLE(type, name) __shared__ type name
 #define XIOKV_SHARED_WINDOW 1024u
 
