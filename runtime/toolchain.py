@@ -184,26 +184,33 @@ def _build(recipe: Recipe, compiler: Compiler, key: str, library: Path) -> None:
 def build_library(compiler: Compiler, sources: Sources, flags: Sequence[str], output: Path) -> None:
     """Compile the units into one shared library, which appears whole or not at all."""
     temporary = output.with_name(f".{output.name}.{token_hex(4)}.tmp")
-    command = [compiler.path, *flags, "-I", sources.include, *sources.units, "-o", str(temporary)]
+    # The compiler works in another folder, where a relative path is another one.
+    command = [compiler.path, *flags, "-I", sources.include, *sources.units]
     try:
-        done = subprocess.run(
-            command, cwd=sources.root, capture_output=True, text=True, errors="replace", check=False
-        )
-        if done.returncode != 0:
-            raise RuntimeFault(_failed(compiler, done.stderr))
+        done = _run([*command, "-o", str(temporary.absolute())], sources.root)
+        if done.returncode != 0 or not temporary.exists():
+            raise RuntimeFault(_failed(compiler, done))
         temporary.replace(output)
-    except OSError as error:
-        raise RuntimeFault(f"cannot run {compiler.path}: {error.strerror}") from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _failed(compiler: Compiler, stderr: str) -> str:
-    lines = stderr.splitlines()
+def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
+        )
+    except OSError as error:
+        raise RuntimeFault(f"cannot run {command[0]}: {error.strerror}") from error
+
+
+def _failed(compiler: Compiler, done: subprocess.CompletedProcess[str]) -> str:
+    lines = done.stderr.splitlines()
     shown = lines[:_ERROR_LINES]
     if len(lines) > len(shown):
         shown.append(f"... and {len(lines) - len(shown)} more lines")
-    return "\n".join([f"{compiler.path} could not compile the module:", *shown])
+    end = f"exit code {done.returncode}" if done.returncode else "it wrote no library"
+    return "\n".join([f"{compiler.path} could not compile the module ({end}):", *shown])
 
 
 def _progress(line: str) -> None:

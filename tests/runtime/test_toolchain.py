@@ -149,7 +149,7 @@ def test_a_failed_compile_says_why_and_leaves_nothing(small: Recipe, tmp_path: P
     with pytest.raises(RuntimeFault) as caught:
         toolchain.build(small, tmp_path / "out")
     lines = str(caught.value).splitlines()
-    assert lines[0].endswith("could not compile the module:")
+    assert lines[0].endswith("could not compile the module (exit code 1):")
     assert any("unit.cpp:" in line for line in lines[1:])
     assert len(lines) <= 22
     assert files(tmp_path / "out") == {".lock"}
@@ -181,6 +181,30 @@ def test_a_folder_that_cannot_be_written_is_named(small: Recipe, tmp_path: Path)
     with pytest.raises(RuntimeFault, match="has to be writable") as caught:
         toolchain.build(small, tmp_path / "file" / "out")
     assert str(tmp_path / "file" / "out") in str(caught.value)
+
+
+def test_a_folder_may_be_relative(
+    small: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert answer(toolchain.build(small, Path("out")).absolute()) == 1
+
+
+def test_a_place_that_a_folder_takes_is_no_fault_of_the_compiler(
+    small: Recipe, tmp_path: Path
+) -> None:
+    (tmp_path / "out" / "small.so").mkdir(parents=True)
+    with pytest.raises(RuntimeFault, match=r"cannot build .*small\.so: Is a directory"):
+        toolchain.build(small, tmp_path / "out")
+    assert files(tmp_path / "out") == {".lock", "small.so"}
+
+
+def test_a_compiler_that_writes_nothing_is_named(
+    small: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "true")
+    with pytest.raises(RuntimeFault, match=r"true could not compile .*it wrote no library"):
+        toolchain.build(small, tmp_path / "out")
 
 
 class Terminal(io.StringIO):
