@@ -92,10 +92,13 @@ def load(target: str | None = None, *, module: str | PathLike[str] | None = None
 
 
 def _asked(target: str | None) -> str | None:
-    asked = os.environ.get(TARGET_VARIABLE) or target
+    named = os.environ.get(TARGET_VARIABLE)
+    asked = named or target
     if asked is not None and asked not in _DRIVERS:
+        source = f" (${TARGET_VARIABLE})" if named else ""
         raise ArgumentFault(
-            f"target {asked!r}: this version of xiokv has a driver for {', '.join(_DRIVERS)}"
+            f"target {asked!r}{source}: this version of xiokv has a driver for"
+            f" {', '.join(_DRIVERS)}"
         )
     return asked
 

@@ -82,8 +82,18 @@ def _packaged() -> Path:
 
 
 def _nearest_project() -> Path | None:
+    """Return the xiokv.toml that governs the working folder, if any.
+
+    A working folder that is gone or may not be looked into belongs to no project.
+    """
+    try:
+        return _project_above(Path.cwd())
+    except OSError:
+        return None
+
+
+def _project_above(start: Path) -> Path | None:
     """Search upward, within one file system and not past the root of a git checkout."""
-    start = Path.cwd()
     device = start.stat().st_dev
     for folder in (start, *start.parents):
         if folder.stat().st_dev != device:
@@ -99,10 +109,13 @@ def _compile_dir(project: Path) -> Path:
     """Return the folder that holds a project's modules; no more of the file is read."""
     try:
         document = tomllib.loads(project.read_text(encoding="utf-8"))
-        written: str = document.get("compile", {}).get("dir", _DEFAULT_DIR)
-        folder = (project.parent / written).resolve()
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError) as error:
         raise RuntimeFault(f"{project} cannot be read: {error}") from error
+    table = document.get("compile", {})
+    written = table.get("dir", _DEFAULT_DIR) if isinstance(table, dict) else table
+    if not isinstance(written, str) or "\0" in written:
+        raise RuntimeFault(f"{project}: [compile] dir is {written!r}; a path is needed")
+    folder = (project.parent / written).resolve()
     if not folder.is_relative_to(project.parent.resolve()):
         raise RuntimeFault(f"{project}: [compile] dir leaves the project's folder: {folder}")
     return folder

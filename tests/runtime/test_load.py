@@ -18,6 +18,7 @@ from xiokv.runtime import abi, toolchain
 from xiokv.runtime.description import SemanticField
 from xiokv.runtime.errors import ArgumentFault, ExitCode, MissingFault, RuntimeFault
 from xiokv.runtime.module import load
+from xiokv.runtime.search import _nearest_project
 
 LIBRARY = "xiokv_host.so"
 SPEC = "5" * 64
@@ -124,12 +125,30 @@ def test_the_search_for_a_project_stops_at_the_root_of_a_checkout(copy, away: Pa
     assert load().path.parent != folder
 
 
+def test_a_working_folder_that_is_gone_belongs_to_no_project(
+    in_project: Path, compiled: Path
+) -> None:
+    Path.cwd().rmdir()
+    assert load().path.parent == compiled
+
+
+def test_a_working_folder_that_may_not_be_looked_into_belongs_to_no_project(
+    in_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert _nearest_project() is None
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("compile = [", "cannot be read"),
-        ("compile = 3", "cannot be read"),
-        ("[compile]\ndir = 3", "cannot be read"),
+        ("compile = 3", r"\[compile\] dir is 3; a path is needed"),
+        ("[compile]\ndir = 3", r"\[compile\] dir is 3; a path is needed"),
+        ('[compile]\ndir = "a\\u0000b"', "a path is needed"),
         ('[compile]\ndir = "../elsewhere"', "leaves the project's folder"),
         ('[compile]\ndir = "/"', "leaves the project's folder"),
     ],
@@ -211,7 +230,7 @@ def test_an_unknown_target_names_those_there_are() -> None:
 
 def test_the_environment_forces_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XIOKV_TARGET", "cuda")
-    with pytest.raises(ArgumentFault, match="target 'cuda'"):
+    with pytest.raises(ArgumentFault, match=r"target 'cuda' \(\$XIOKV_TARGET\)"):
         load("host")
 
 
