@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xiokv.generated.nvme_kv import RetrieveOption, StoreOption
-from xiokv.runtime import abi, listing
+from xiokv.runtime import abandoned, abi, listing
 from xiokv.runtime.batch import NoRun, Request
 from xiokv.runtime.buffers import (
     ALIGNMENT,
@@ -114,12 +115,9 @@ class KV(Closing):
         self.block_size = block_size
         self._timeout = timeout
         self._fields = module.description.fields
-        self._page = module.driver.allocate(listing.PAGE_BYTES)
-        try:
-            self._submitter = Submitter(module, open_queues)
-        except BaseException:
-            self._page.free()
-            raise
+        self._submitter = Submitter(module, open_queues)
+        self._dropped = weakref.finalize(self, abandoned.take_in, self._submitter)
+        self._dropped.atexit = False
         self.limits = self.queues.limits
         self._transfer_max = self.queues.max_transfer
         self._page_lock = threading.Lock()
@@ -281,7 +279,7 @@ class KV(Closing):
         memory is kept, since the controller may still write to it.
         """
         self._submitter.close()
-        self._page.free()
+        self._dropped.detach()
 
     def _run(
         self,
@@ -308,7 +306,7 @@ class KV(Closing):
     def _list_page(self, start: bytes) -> bytes:
         with self._page_lock:
             keys = pack_start_key(start, self.limits.key_max)
-            view = self._page.view[: self._transfer_max]
+            view = self._submitter.list_page.view[: self._transfer_max]
             page = Values(view, None, view.size, None, 0)
             self._run("list", keys, page).raise_for_status()
             return bytes(view)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import threading
+from weakref import WeakValueDictionary
 
 from xiokv.runtime import abi
 from xiokv.runtime.errors import ArgumentFault
 
 
 class QueueOwners:
-    """The owners of queues.
+    """The owners of queues, each as long as somebody holds it.
 
-    It keeps them alive: the memory of a queue that was never closed may still be written.
+    One that nobody holds can do nothing with its queue any more, and owns it no longer.
     """
 
     def __init__(self) -> None:
-        self._owned: dict[int, object] = {}
+        self._owned: WeakValueDictionary[int, object] = WeakValueDictionary()
+        self._kept: set[object] = set()
         self._lock = threading.Lock()
 
     def add(self, owner: object, queue: abi.Queue) -> None:
@@ -29,10 +31,16 @@ class QueueOwners:
                 )
             self._owned.update(dict.fromkeys(places, owner))
 
+    def keep(self, owner: object) -> None:
+        """Hold an owner until it is removed: what it holds may still be written."""
+        self._kept.add(owner)
+
     def remove(self, owner: object) -> None:
         """Forget an owner."""
         with self._lock:
-            self._owned = {at: its for at, its in self._owned.items() if its is not owner}
+            for place in [at for at, its in self._owned.items() if its is owner]:
+                del self._owned[place]
+        self._kept.discard(owner)
 
 
 owners = QueueOwners()

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from xiokv.runtime import abi
+from xiokv.runtime import abandoned, abi
 from xiokv.runtime.addressing import Addressing
 from xiokv.runtime.controller import Controller, Limits, Rings
 from xiokv.runtime.drivers.base import Driver, Memory
@@ -49,7 +49,7 @@ class QueuePair:
         sizes: Sizes,
         limits: Limits,
         addressing: Addressing,
-        delete: Callable[[], None] | None,
+        delete: Callable[[int], None] | None,
     ) -> None:
         """Describe a queue pair; `create` and `from_pointers` make one."""
         queue.window, queue.prp_pages = sizes.window, sizes.prp_pages
@@ -86,10 +86,11 @@ class QueuePair:
             max_transfer: largest buffer of one command in bytes; by default the largest
                 that the limits and a PRP pool of 256 MiB allow.
         """
+        abandoned.close_idle()
         limits = controller.limits(nsid)
         sizes = plan(Wish(depth, depth, window, max_transfer), nsid, limits)
         queue = abi.Queue(sq_depth=depth, cq_depth=depth, cq_phase=1, nsid=nsid)
-        pair = cls(queue, sizes, limits, Addressing(), lambda: controller.delete_queue(pair.qid))
+        pair = cls(queue, sizes, limits, Addressing(), controller.delete_queue)
         try:
             sq = pair._allocate(driver, depth * SQE_BYTES)
             cq = pair._allocate(driver, depth * CQE_BYTES)
@@ -145,6 +146,7 @@ class QueuePair:
             window: as for `create`.
             max_transfer: as for `create`.
         """
+        abandoned.close_idle()
         sizes = plan(Wish(sq_depth, cq_depth, window, max_transfer), nsid, limits)
         queue = abi.Queue(sq=sq, cq=cq, sq_doorbell=sq_doorbell, cq_doorbell=cq_doorbell)
         queue.qid, queue.nsid = qid, nsid
@@ -204,6 +206,7 @@ class QueuePair:
     def keep(self, *objects: Any) -> None:
         """Keep objects alive that the controller may write until the queue is gone."""
         self._kept.extend(objects)
+        owners.keep(self)
 
     def release(self) -> RingState:
         """Hand back a queue that was taken over, with nothing in flight; return its state.
@@ -227,8 +230,9 @@ class QueuePair:
         if self._closed:
             return
         if self._delete is not None:
-            self._delete()
+            self._delete(self.qid)
         elif self.state is abi.QueueState.DEAD:
+            owners.keep(self)
             log.warning(_dead(self.qid))
             return
         self._forget()

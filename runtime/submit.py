@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from xiokv.runtime import listing
 from xiokv.runtime.batch import Request, Run, dead_pairs
 from xiokv.runtime.errors import DeadQueueFault, RuntimeFault
 from xiokv.runtime.queues import QueueSet
@@ -26,16 +27,20 @@ class Submitter:
     Args:
         module: its kernels and its driver.
         open_queues: creates the queues; called again at a reset.
+
+    Attributes:
+        list_page: memory for a List page.
     """
 
     def __init__(self, module: Module, open_queues: Callable[[], QueueSet]) -> None:
         self._module = module
         self._open_queues = open_queues
         self._pool = Pool(module.driver, per_key_dwords(module.description.fields))
+        self.list_page = module.driver.allocate(listing.PAGE_BYTES)
         try:
             self._queues = open_queues()
         except BaseException:
-            self._pool.free()
+            self._free()
             raise
         self._running: deque[Run] = deque()
         self._lock = threading.RLock()
@@ -45,6 +50,11 @@ class Submitter:
     def queues(self) -> QueueSet:
         """The queues; others after a reset."""
         return self._queues
+
+    @property
+    def idle(self) -> bool:
+        """Whether no batch runs."""
+        return all(run.done for run in self._running)
 
     def submit(self, request: Request) -> Run:
         """Launch a batch; wait only where no memory for it is free.
@@ -92,8 +102,12 @@ class Submitter:
                 return
             self.drain()
             self._queues.close()
-            self._pool.free()
+            self._free()
             self._closed = True
+
+    def _free(self) -> None:
+        self._pool.free()
+        self.list_page.free()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -47,7 +47,6 @@ class Emulator(Closing):
         self._closed = False
         weakref.finalize(self, self._library.xiokv_emu_destroy, self._handle)
         self._threads = wanted.threads
-        self._admin = AdminQueue(self.admin)
         self._numbers = QueueNumbers(wanted.queues)
         self._lock = threading.Lock()
         self._hook: library.DmaHook | None = None
@@ -94,6 +93,11 @@ class Emulator(Closing):
         with self._lock:
             if self._numbers.give_up(qid):
                 self._admin.delete_queue(qid)
+
+    @property
+    def _admin(self) -> AdminQueue:
+        # Made anew for each use: kept, it would hold this object as long as itself.
+        return AdminQueue(self.admin)
 
     # What a host reaches
 
