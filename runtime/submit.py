@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xiokv.runtime import listing
 from xiokv.runtime.batch import Request, Run, dead_pairs
 from xiokv.runtime.errors import DeadQueueFault, RuntimeFault
+from xiokv.runtime.home import Home
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.semantic import per_key_dwords
 from xiokv.runtime.slabs import Pool, Slab
@@ -45,6 +46,7 @@ class Submitter:
         self._running: deque[Run] = deque()
         self._lock = threading.RLock()
         self._closed = False
+        self._home = Home("KV")
 
     @property
     def queues(self) -> QueueSet:
@@ -53,8 +55,8 @@ class Submitter:
 
     @property
     def idle(self) -> bool:
-        """Whether no batch runs."""
-        return all(run.done for run in self._running)
+        """Whether no batch runs, as far as this process is concerned with them."""
+        return self._home.is_here and all(run.done for run in self._running)
 
     def submit(self, request: Request) -> Run:
         """Launch a batch; wait only where no memory for it is free.
@@ -62,6 +64,7 @@ class Submitter:
         Raises:
             DeadQueueFault: a queue is dead.
         """
+        self._home.check()
         with self._lock:
             self._check_open()
             slab = self._slab(len(request.keys))
@@ -75,6 +78,7 @@ class Submitter:
 
     def drain(self) -> None:
         """Wait until no batch runs."""
+        self._home.check()
         with self._lock:
             while self._running:
                 self._running[0].finish()
@@ -82,6 +86,7 @@ class Submitter:
 
     def reset(self) -> None:
         """Replace the queues by new ones, and let go of what dead ones held."""
+        self._home.check()
         with self._lock:
             self._check_open()
             self.drain()
@@ -90,13 +95,19 @@ class Submitter:
 
     def confirm_deleted(self) -> None:
         """Take note that the controller has no longer any of the queues."""
+        self._home.check()
         with self._lock:
             self.drain()
             for pair in self._queues:
                 pair.confirm_deleted()
 
     def close(self) -> None:
-        """Wait, delete the queues, and only then give memory back; again: do nothing."""
+        """Wait, delete the queues, and only then give memory back; again: do nothing.
+
+        A child of fork does nothing either: all of it is its parent's.
+        """
+        if not self._home.is_here:
+            return
         with self._lock:
             if self._closed:
                 return

@@ -17,6 +17,7 @@ from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.drivers.host_stream import Stream as Stream
 from xiokv.runtime.drivers.host_threads import Crew
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.home import Home
 
 _NANOSECONDS = 1_000_000_000
 _TICKS_MAX = 2**63 - 1
@@ -31,6 +32,7 @@ class HostLaunch:
     def __init__(self, work: Future[None]) -> None:
         """Follow the work that runs it."""
         self._work = work
+        self._home = Home("batch")
 
     @property
     def done(self) -> bool:
@@ -39,6 +41,8 @@ class HostLaunch:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end, at most `timeout` seconds; raise what kept the batch from running."""
+        if not self._work.done():
+            self._home.check()
         wait([self._work], None if timeout is None else min(timeout, TIMEOUT_MAX))
         if not self._work.done():
             return False

@@ -10,6 +10,7 @@ from typing import TypeVar
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.drivers.host_threads import start_thread
 from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.home import Home
 from xiokv.runtime.log import log
 
 _T = TypeVar("_T")
@@ -26,6 +27,7 @@ class Stream(Closing):
     def __init__(self) -> None:
         """Start the thread."""
         self._failure: BaseException | None = None
+        self._home = Home("stream")
         self._worker = start_thread("xiokv-stream")
 
     def submit(
@@ -35,13 +37,17 @@ class Stream(Closing):
 
         `first` is called before it, also where a failure keeps `work` from running.
         """
+        self._home.check()
         try:
             return self._worker.submit(self._run, work, first)
         except RuntimeError as error:
-            raise RuntimeFault("the stream is closed and takes no work") from error
+            raise RuntimeFault(
+                "the stream takes no work: it is closed, or Python is about to end"
+            ) from error
 
     def settle(self) -> None:
         """Wait for all work, whatever became of it."""
+        self._home.check()
         with suppress(RuntimeError):  # closed: all has ended
             self._worker.submit(lambda: None).result()
 
@@ -51,7 +57,12 @@ class Stream(Closing):
         self._raise_failure()
 
     def close(self) -> None:
-        """Wait for all work, end the thread, and raise a failure nobody was told of."""
+        """Wait for all work, end the thread, and raise a failure nobody was told of.
+
+        In a child of fork there is neither, and nothing to do.
+        """
+        if not self._home.is_here:
+            return
         self._worker.shutdown()
         self._raise_failure()
 

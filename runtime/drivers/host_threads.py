@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.home import Home
 from xiokv.runtime.log import log
 
 
@@ -29,9 +30,12 @@ class Crew:
     def __init__(self) -> None:
         """Start none."""
         self._idle: list[ThreadPoolExecutor] = []
+        self._home = Home("crew")
 
     def take(self, most: int) -> list[ThreadPoolExecutor]:
         """Return `most` threads, or fewer where the system gives no more."""
+        if not self._home.is_here:
+            self._idle, self._home = [], Home("crew")
         taken: list[ThreadPoolExecutor] = []
         try:
             while len(taken) < most:

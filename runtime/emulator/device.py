@@ -16,6 +16,7 @@ from xiokv.runtime.emulator.options import Options, check_integer
 from xiokv.runtime.emulator.queue_numbers import QueueNumbers
 from xiokv.runtime.emulator.records import Counters, TraceRecord
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.home import Home
 
 _CAP, _CC = 0x00, 0x14
 _DOORBELLS = 0x1000
@@ -45,7 +46,8 @@ class Emulator(Closing):
         self._library = library.load()
         self._handle = _create(self._library, config)
         self._closed = False
-        weakref.finalize(self, self._library.xiokv_emu_destroy, self._handle)
+        self._home = Home("controller")
+        weakref.finalize(self, _destroy, self._library, self._handle, self._home)
         self._threads = wanted.threads
         self._numbers = QueueNumbers(wanted.queues)
         self._lock = threading.Lock()
@@ -61,8 +63,10 @@ class Emulator(Closing):
         """Join the threads and take all queues away; twice is once.
 
         Memory stays until nobody holds this object: a host that is late may still write
-        to a doorbell.
+        to a doorbell. In a child of fork there are no threads, and this does nothing.
         """
+        if not self._home.is_here:
+            return
         with self._lock:
             if self._closed:
                 return
@@ -224,6 +228,7 @@ class Emulator(Closing):
         self._hook = hook
 
     def _call(self, function: str, *arguments: Any) -> Any:
+        self._home.check()
         if self._closed:
             raise RuntimeFault("the controller is closed")
         return getattr(self._library, f"xiokv_emu_{function}")(self._handle, *arguments)
@@ -241,3 +246,9 @@ def _create(functions: ctypes.CDLL, config: library.Config) -> int:
     if not handle:
         raise ArgumentFault(error.value.decode(errors="replace"))
     return int(handle)
+
+
+def _destroy(functions: ctypes.CDLL, handle: int, home: Home) -> None:
+    """Free a controller, but not in a child of fork, which has no thread to join."""
+    if home.is_here:
+        functions.xiokv_emu_destroy(handle)
