@@ -162,7 +162,7 @@ void Scenario::run(Tally &tally) {
 }
 
 Request Scenario::request(const std::string &command, bool exact) {
-  Request request = {command, keys_, {}, {}, nullptr, patient, 0, 0};
+  Request request = {command, keys_, {}, {}, nullptr, patient, 0, 0, 0};
   uint64_t end = 0;
   for (size_t i = 0; i < keys_.size(); ++i) {
     request.sizes.push_back(
@@ -173,6 +173,7 @@ Request Scenario::request(const std::string &command, bool exact) {
   buffers_.push_back(
       std::make_unique<Buffer>(random_, end, 4 * below(1024), chance(2)));
   request.buffer = buffers_.back().get();
+  request.leap_at = chance(4) ? 1 + below(3000) : 0;
   if (exact)
     return request;
   if (faults_.count(XIOKV_EMU_DROP) || faults_.count(XIOKV_EMU_STALL))
@@ -224,6 +225,10 @@ std::vector<xiokv_result> Scenario::launch(Request &request, Tally &tally) {
       [&] {
         if (request.stop_at != 0 && world.now >= request.stop_at)
           stop.flag = 1;
+        if (request.leap_at != 0 && world.now >= request.leap_at) {
+          world.now += 2 * request.deadline;
+          request.leap_at = 0;
+        }
         xiokv_emu_step(bench_->emu(),
                        queues_[world.below(batch.queue_count)].qid);
       },

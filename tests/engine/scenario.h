@@ -54,6 +54,9 @@ struct Request {
   /// Scheduler step at which the stop flag is set; `preset`: before the first;
   /// 0: never.
   uint64_t stop_at;
+  /// Step at which the clock leaps by twice the deadline, as if all had been
+  /// stopped for so long; 0: never.
+  uint64_t leap_at;
 
   static constexpr uint64_t preset = UINT64_MAX;
 };

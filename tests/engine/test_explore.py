@@ -36,6 +36,9 @@ def test_every_key_gets_its_own_result_whatever_the_interleaving(
 
 # What is taken out of the engine.
 MUTATIONS: dict[str, tuple[Edit, ...]] = {
+    "a stop of the machine counts as a stall": (
+        ("    engine.warned = now;\n", "    engine.warned = now - last;\n"),
+    ),
     "no release before the SQ doorbell": (("  xiokv_release_system();\n", ""),),
     "no barrier before the SQ doorbell": (
         (

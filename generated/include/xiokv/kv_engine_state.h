@@ -40,6 +40,7 @@ struct xiokv_engine {
   bool stopping;      ///< The stop flag was seen.
   uint64_t started;   ///< Clock at the start; lane 0.
   uint64_t progress;  ///< Clock at the last progress; lane 0.
+  uint64_t warned;    ///< Clock when the deadline came near; lane 0.
   uint64_t submitted, completed, doorbells; ///< For the report.
 };
 

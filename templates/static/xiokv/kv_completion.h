@@ -39,12 +39,20 @@ XIOKV_DEVICE bool xiokv_is_new(const xiokv_engine &engine, uint32_t step,
 }
 
 /// @brief Lane 0's view of the clocks.
-XIOKV_DEVICE xiokv_expiry xiokv_expired(const xiokv_engine &engine) {
+///
+/// The last eighth of the deadline counts from the first look that falls into
+/// it: after a stop of the process or of the machine, in which nobody could
+/// make progress, a controller still gets that long.
+XIOKV_DEVICE xiokv_expiry xiokv_expired(xiokv_engine &engine) {
   const uint64_t now = xiokv_clock();
   if (engine.batch->total != 0 && now - engine.started >= engine.batch->total)
     return XIOKV_OVERDUE;
-  return now - engine.progress >= engine.batch->deadline ? XIOKV_STALLED
-                                                         : XIOKV_IN_TIME;
+  const uint64_t last = engine.batch->deadline / 8;
+  if (now - engine.progress < engine.batch->deadline - last)
+    return XIOKV_IN_TIME;
+  if (engine.warned <= engine.progress)
+    engine.warned = now;
+  return now - engine.warned >= last ? XIOKV_STALLED : XIOKV_IN_TIME;
 }
 
 /// @brief One lane looks at one entry after the other.

@@ -87,7 +87,7 @@ XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine) {
       1u;
   engine.next = engine.end = engine.round = 0;
   engine.exhausted = false;
-  engine.started = engine.progress = xiokv_clock();
+  engine.started = engine.progress = engine.warned = xiokv_clock();
   engine.submitted = engine.completed = engine.doorbells = 0;
   for (uint32_t i = xiokv_lane(); i < queue.window; i += XIOKV_LANES)
     engine.slots.live[i] = XIOKV_SLOT_FREE;
