@@ -7,6 +7,7 @@ or a conversion in here.
 from __future__ import annotations
 
 import math
+import operator
 from numbers import Real
 from typing import Any
 
@@ -26,21 +27,35 @@ def integers(name: str, given: Any, count: int) -> npt.NDArray[np.int64]:
         array = np.asarray(given)
     except ValueError as error:
         raise ArgumentFault(f"{name} are no array of integers: {error}") from error
+    if array.dtype.kind not in "iu" and array.size:
+        raise ArgumentFault(f"{name} are integers of up to 64 bits, not {array.dtype}")
     if array.shape != (count,):
         raise ArgumentFault(f"{name} have shape {array.shape}; {count} keys need ({count},)")
-    if array.dtype.kind not in "iu" and count:
-        raise ArgumentFault(f"{name} are integers, not {array.dtype}")
     if array.dtype == np.uint64 and count and array.max() > np.iinfo(np.int64).max:
         raise ArgumentFault(f"{name} hold {array.max()}, which is past any buffer")
     return array.astype(np.int64, copy=False)
 
 
-def seconds(name: str, given: Any) -> float:
-    """Return a number of seconds, which may be negative or without end.
+def integer(name: str, given: Any) -> int:
+    """Return a whole number, whichever library's it is.
 
     Raises:
-        ArgumentFault: it is no number.
+        ArgumentFault: it is no integer.
+    """
+    try:
+        if not isinstance(given, (bool, np.bool_)):
+            return operator.index(given)
+    except TypeError:
+        pass
+    raise ArgumentFault(f"{name} is {given!r}; allowed is an integer")
+
+
+def number(name: str, given: Any) -> float:
+    """Return a number, which may be negative or without end.
+
+    Raises:
+        ArgumentFault: it is none.
     """
     if isinstance(given, bool) or not isinstance(given, Real) or math.isnan(given):
-        raise ArgumentFault(f"{name} {given!r}: a number of seconds is needed")
+        raise ArgumentFault(f"{name} is {given!r}; allowed is a number")
     return float(given)

@@ -12,10 +12,11 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from xiokv.generated.nvme_kv import RetrieveOption, StoreOption
 from xiokv.runtime import abandoned, abi, listing
+from xiokv.runtime.arguments import integer, number
 from xiokv.runtime.batch import NoRun, Request
 from xiokv.runtime.buffers import (
     ALIGNMENT,
@@ -67,8 +68,9 @@ def attach(
     Raises:
         ArgumentFault: the controller does not allow what was asked for.
     """
-    _check_timeout(timeout)
-    if not isinstance(queues, int):
+    timeout = _timeout(timeout)
+    block_size = block_size if block_size is None else integer("block_size", block_size)
+    if _are_pairs(queues):
         for pair in queues:
             _check_block_size(block_size, pair.limits)
         return KV(module, partial(QueueSet, module.driver, queues), block_size, timeout)
@@ -79,10 +81,10 @@ def attach(
         QueueSet.create,
         controller,
         module.driver,
-        queues,
-        nsid=nsid,
-        depth=depth,
-        window=window,
+        integer("queues", queues),
+        nsid=integer("nsid", nsid),
+        depth=integer("depth", depth),
+        window=integer("window", window),
         # A List page needs some room, too.
         max_transfer=block_size and max(block_size, abi.PAGE_BYTES),
     )
@@ -162,9 +164,9 @@ class KV(Closing):
         """
         if if_absent and if_present:
             raise ArgumentFault("if_absent and if_present: no key is both; give one of them")
-        options = StoreOption.DONT_STORE_IF_KEY_EXISTS * if_absent
-        options |= StoreOption.DONT_STORE_IF_KEY_NOT_EXISTS * if_present
-        options |= StoreOption.DONT_COMPRESS * no_compress
+        options = StoreOption.DONT_STORE_IF_KEY_EXISTS * bool(if_absent)
+        options |= StoreOption.DONT_STORE_IF_KEY_NOT_EXISTS * bool(if_present)
+        options |= StoreOption.DONT_COMPRESS * bool(no_compress)
         packed = pack_keys(keys, key_lengths, self.limits.key_max)
         size_max = min(self._transfer_max, self.limits.value_max)
         shape = Shape(len(packed), sizes, offsets, self.block_size, size_max)
@@ -205,7 +207,7 @@ class KV(Closing):
         packed = pack_keys(keys, key_lengths, self.limits.key_max)
         shape = Shape(len(packed), sizes, offsets, self.block_size, self._transfer_max)
         slots = slots_to_fill(out, shape)
-        options = RetrieveOption.RAW * raw
+        options = RetrieveOption.RAW * bool(raw)
         return self._run(
             "retrieve", packed, slots, options, stream=stream, timeout=timeout, semantic=semantic
         )
@@ -247,7 +249,7 @@ class KV(Closing):
         """Retrieve n blocks; key i lands at i * block_size of `gpu_buffer`, which they fill."""
         if self.block_size is None:
             raise ArgumentFault("xio_batched_kv_retrieve needs a block_size at attach")
-        if len(block_keys) != n:
+        if len(block_keys) != integer("n", n):
             raise ArgumentFault(f"n is {n}, and there are {len(block_keys)} block_keys")
         have = memory_of("gpu_buffer", gpu_buffer).size
         if have != n * self.block_size:
@@ -292,10 +294,9 @@ class KV(Closing):
         timeout: float | None = None,
         semantic: Mapping[str, Any] = MappingProxyType({}),
     ) -> Result:
-        seconds = self._timeout if timeout is None else timeout
-        _check_timeout(seconds)
+        deadline = self._timeout if timeout is None else _timeout(timeout)
         bits = pack_semantic(self._fields, command, semantic, len(keys))
-        request = Request(command, keys, values, bits, options, seconds, stream)
+        request = Request(command, keys, values, bits, options, deadline, stream)
         if len(keys) == 0:
             return Result(command, keys, NoRun())
         run = self._submitter.submit(request)
@@ -323,6 +324,13 @@ def _check_block_size(block_size: int | None, limits: Limits) -> None:
         )
 
 
-def _check_timeout(timeout: float) -> None:
+def _are_pairs(queues: Any) -> TypeGuard[Sequence[QueuePair]]:
+    """Tell whether queues are given, and not how many are wanted."""
+    return isinstance(queues, (list, tuple)) and all(isinstance(q, QueuePair) for q in queues)
+
+
+def _timeout(given: Any) -> float:
+    timeout = number("timeout", given)
     if not 0 < timeout < math.inf:
         raise ArgumentFault(f"timeout {timeout}: a number of seconds above 0 is needed")
+    return timeout

@@ -6,11 +6,13 @@ Controllers differ: the order is theirs, and some go on from the first key after
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
 from xiokv.generated.nvme_kv import decode_list
+from xiokv.runtime.arguments import integer
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 
 #: Bytes of a page; room for two of the longest keys is the least that gets on.
@@ -23,9 +25,9 @@ def walk(fetch: Callable[[bytes], bytes], start: bytes, limit: Any) -> Iterator[
     Pages are fetched as the keys are taken. Every key is remembered until the end, because
     only a page without a new key tells that a controller goes round in a circle.
     """
-    if limit is not None and (not isinstance(limit, int) or limit < 0):
-        raise ArgumentFault(f"limit {limit!r}: None, or a number of keys from 0 on")
-    return islice(_fresh_keys(fetch, start), limit)
+    if limit is not None and integer("limit", limit) < 0:
+        raise ArgumentFault(f"limit {limit}: None, or a number of keys from 0 on")
+    return islice(_fresh_keys(fetch, start), limit and min(limit, sys.maxsize))
 
 
 def _fresh_keys(fetch: Callable[[bytes], bytes], start: bytes) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from xiokv.generated.nvme_kv import Completion, decode_completion
 from xiokv.runtime.abi import NO_STATUS, Outcome
-from xiokv.runtime.arguments import seconds
+from xiokv.runtime.arguments import number
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.keys import Keys
 
@@ -87,7 +87,7 @@ class Result:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the batch has ended, or `timeout` seconds; return `done`."""
-        return self._source.wait(None if timeout is None else seconds("timeout", timeout))
+        return self._source.wait(None if timeout is None else number("timeout", timeout))
 
     def cancel(self) -> None:
         """Let the batch submit no more keys; those in flight still complete.

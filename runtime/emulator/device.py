@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
+from types import NoneType
 from typing import Any
 
 from xiokv.runtime.closing import Closing
@@ -12,7 +13,7 @@ from xiokv.runtime.controller import CreatedQueue, Limits, Rings
 from xiokv.runtime.emulator import faults, library, records
 from xiokv.runtime.emulator.admin_queue import AdminQueue
 from xiokv.runtime.emulator.faults import FaultKind
-from xiokv.runtime.emulator.options import Options, check_integer
+from xiokv.runtime.emulator.options import Options, within
 from xiokv.runtime.emulator.queue_numbers import QueueNumbers
 from xiokv.runtime.emulator.records import Counters, TraceRecord
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
@@ -22,6 +23,7 @@ _CAP, _CC = 0x00, 0x14
 _DOORBELLS = 0x1000
 _ERROR_BYTES = 256
 _TRACE_CHUNK = 1024
+_U32_MAX = 0xFFFFFFFF
 
 
 class Emulator(Closing):
@@ -79,7 +81,7 @@ class Emulator(Closing):
 
     def limits(self, nsid: int) -> Limits:
         """Return the limits for a namespace; refuse one that is not key-value."""
-        check_integer("nsid", nsid, 0, 0xFFFFFFFF)
+        nsid = within("nsid", nsid, 0, _U32_MAX)
         return self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
 
     def create_queue(self, rings: Rings) -> CreatedQueue:
@@ -137,7 +139,7 @@ class Emulator(Closing):
 
     def step(self, qid: int) -> bool:
         """Do one small thing on a queue that no thread serves; return whether there was one."""
-        return bool(self._call("step", qid))
+        return bool(self._call("step", within("qid", qid, 0, _U32_MAX)))
 
     def reset(self) -> None:
         """Reset the controller: queues are gone, values and faults stay."""
@@ -147,7 +149,7 @@ class Emulator(Closing):
 
     def kill(self, qid: int = 0) -> None:
         """Serve a queue no more, or all and those to come for 0, until a reset."""
-        self._call("kill", qid)
+        self._call("kill", within("qid", qid, 0, _U32_MAX))
 
     # Faults and records
 
@@ -201,8 +203,7 @@ class Emulator(Closing):
 
     def trace_start(self, capacity: int = 65536) -> None:
         """Record entries from now on, at most `capacity` that wait to be read."""
-        check_integer("capacity", capacity, 0, (1 << 64) - 1)
-        self._call("trace_start", capacity)
+        self._call("trace_start", within("capacity", capacity, 0, (1 << 64) - 1))
 
     def trace(self) -> list[TraceRecord]:
         """Take the records out of the trace, oldest first."""
@@ -223,7 +224,7 @@ class Emulator(Closing):
 
         The hook's functions are called by worker threads; the controller keeps it alive.
         """
-        if self._call("set_dma", hook) != 0:
+        if not isinstance(hook, (library.DmaHook, NoneType)) or self._call("set_dma", hook) != 0:
             raise ArgumentFault("a DMA hook needs read and write, and no queues on the controller")
         self._hook = hook
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from xiokv.runtime.arguments import number
 from xiokv.runtime.emulator import library
-from xiokv.runtime.emulator.options import check_integer
+from xiokv.runtime.emulator.options import within
 from xiokv.runtime.errors import ArgumentFault
 
 RULES = (
@@ -57,13 +58,13 @@ def fault(
     """Return the structure for a fault; ``Emulator.fault`` says what the arguments mean."""
     for name, value in numbers.items():
         bits = 8 * getattr(library.Fault, name).size
-        check_integer(name, value, 0, (1 << bits) - 1)
+        numbers[name] = within(name, value, 0, (1 << bits) - 1)
     return library.Fault(
         kind=_parse_kind(kind),
         probability=_parts_in_a_million(probability),
         status=_status_field(*status),
-        key_length=len(key),
         key=_key_image(key),
+        key_length=len(key),
         **numbers,
     )
 
@@ -80,20 +81,21 @@ def _parse_kind(kind: FaultKind | str) -> FaultKind:
 
 def _status_field(sct: int, sc: int, dnr: bool) -> int:
     """Return bits 15:1 of a CQE's status."""
-    check_integer("sct", sct, 0, 7)
-    check_integer("sc", sc, 0, 0xFF)
-    return sc | sct << 8 | dnr << 14
+    return within("sc", sc, 0, 0xFF) | within("sct", sct, 0, 7) << 8 | bool(dnr) << 14
 
 
-def _parts_in_a_million(probability: float) -> int:
+def _parts_in_a_million(given: float) -> int:
     """Return a probability as the C side has it: 1 is 0, which means always."""
+    probability = number("probability", given)
     if not 0 < probability <= 1:
-        raise ArgumentFault(f"probability is {probability}; allowed is above 0, up to 1")
+        raise ArgumentFault(f"probability is {given}; allowed is above 0, up to 1")
     return 0 if probability == 1 else max(1, round(probability * _MILLION))
 
 
 def _key_image(key: bytes) -> tuple[int, ...]:
     """Return a key as the 16 bytes of its member."""
+    if not isinstance(key, (bytes, bytearray)):
+        raise ArgumentFault(f"key is {key!r}; allowed are bytes")
     if len(key) > _KEY_BYTES:
         raise ArgumentFault(f"key has {len(key)} bytes; allowed are 1 to {_KEY_BYTES}")
     return tuple(key.ljust(_KEY_BYTES, b"\0"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xiokv.runtime.arguments import integer
 from xiokv.runtime.emulator.library import Config
 from xiokv.runtime.errors import ArgumentFault
 
@@ -103,25 +104,23 @@ class Options:
         """
         if self.store not in STORES:
             raise ArgumentFault(f"store is {self.store!r}; allowed are: {', '.join(STORES)}")
-        check_integer("threads", self.threads, 0, _THREADS_MAX)
+        threads = within("threads", self.threads, 0, _THREADS_MAX)
         numbers = {name: self._number(name) for name in _NUMBERS}
         flags = sum(bit for name, bit in _FLAGS.items() if getattr(self, name))
-        return Config(threads=self.threads or 1, flags=flags, **numbers)
+        return Config(threads=threads or 1, flags=flags, **numbers)
 
     def _number(self, name: str) -> int:
-        value: int = getattr(self, name)
         low = 0 if name in _MAY_BE_ZERO else 1
-        check_integer(name, value, low, (1 << _NUMBERS[name]) - 1)
-        return value
+        return within(name, getattr(self, name), low, (1 << _NUMBERS[name]) - 1)
 
 
-def check_integer(name: str, value: object, low: int, high: int) -> None:
-    """Refuse what is no integer, or not within its limits.
+def within(name: str, given: object, low: int, high: int) -> int:
+    """Return an integer that is within limits.
 
     Raises:
-        ArgumentFault: it is one of both.
+        ArgumentFault: it is not, or no integer.
     """
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ArgumentFault(f"{name} is {value!r}; allowed is an integer")
+    value = integer(name, given)
     if not low <= value <= high:
         raise ArgumentFault(f"{name} is {value}; allowed are {low} to {high}")
+    return value

@@ -81,6 +81,21 @@ def test_another_namespace_has_no_limits(host: Any, nsid: int) -> None:
         host.emulator.limits(nsid)
 
 
+@pytest.mark.parametrize("qid", [-1, 1 << 32, "1", True])
+@pytest.mark.parametrize("call", ["kill", "step"])
+def test_what_is_no_number_of_a_queue_is_refused(host: Any, call: str, qid: Any) -> None:
+    with pytest.raises(ArgumentFault, match=f"qid is {qid!r}; allowed"):
+        getattr(host.emulator, call)(qid)
+    assert host.run(host.sqe(0x14, b"k", cid=5)).cid == 5
+
+
+def test_what_is_no_dma_hook_is_refused(make: Any) -> None:
+    emulator = make().emulator
+    emulator.reset()
+    with pytest.raises(ArgumentFault, match="a DMA hook needs read and write"):
+        emulator.set_dma(5)
+
+
 @pytest.mark.parametrize("dstrd", [0, 3])
 def test_a_created_queue_works_by_its_doorbells(make: Any, dstrd: int) -> None:
     host = make(dstrd=dstrd)

@@ -95,7 +95,7 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "length 257": (np.zeros((1, 16), np.uint8), [257], "key 0 has 257 bytes"),
     "length -1": (np.zeros((1, 16), np.uint8), [-1], "key 0 has -1 bytes"),
     "too few lengths": (np.zeros((2, 16), np.uint8), [1], r"2 keys need \(2,\)"),
-    "fractions": (np.zeros((1, 16), np.uint8), [1.5], "are integers, not float64"),
+    "fractions": (np.zeros((1, 16), np.uint8), [1.5], "are integers of up to 64 bits, not float64"),
 }
 
 

@@ -102,18 +102,20 @@ STORE_OPTIONS = {
 }
 
 
+@pytest.mark.parametrize("given", [True, 2, "yes", np.True_])
 @pytest.mark.parametrize("name", STORE_OPTIONS)
-def test_store_options_reach_the_wire(attach, name: str) -> None:
+def test_store_options_reach_the_wire(attach, name: str, given: Any) -> None:
     controller, kv = attach()
     controller.trace_start()
-    kv.store([b"a"], b"1234", **{name: True})
+    kv.store([b"a"], b"1234", **{name: given})
     assert [command.options for command in commands(controller)] == [STORE_OPTIONS[name]]
 
 
-def test_retrieve_raw_reaches_the_wire(attach) -> None:
+@pytest.mark.parametrize("given", [True, 2, "yes", np.True_])
+def test_retrieve_raw_reaches_the_wire(attach, given: Any) -> None:
     controller, kv = attach()
     controller.trace_start()
-    kv.retrieve([b"a"], bytearray(4), raw=True)
+    kv.retrieve([b"a"], bytearray(4), raw=given)
     assert [command.options for command in commands(controller)] == [RetrieveOption.RAW]
 
 

@@ -26,6 +26,17 @@ ATTACH: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "odd block": ({}, {"block_size": 10}, "block_size 10: a multiple of 4"),
     "no block": ({}, {"block_size": 0}, "block_size 0"),
     "no time": ({}, {"timeout": 0}, "timeout 0"),
+    "no number of queues": ({}, {"queues": 2.0}, "queues is 2.0; allowed is an integer"),
+    "a text for queues": ({}, {"queues": "2"}, "queues is '2'"),
+    "truth for queues": ({}, {"queues": True}, "queues is True"),
+    "a list of no queues": ({}, {"queues": ["2"]}, "queues is \\['2'\\]"),
+    "a text for depth": ({}, {"depth": "8"}, "depth is '8'; allowed is an integer"),
+    "half a depth": ({}, {"depth": 8.5}, "depth is 8.5"),
+    "a text for window": ({}, {"window": "8"}, "window is '8'"),
+    "a text for the namespace": ({}, {"nsid": "1"}, "nsid is '1'"),
+    "half a block": ({}, {"block_size": 4096.0}, "block_size is 4096.0"),
+    "a text for time": ({}, {"timeout": "5"}, "timeout is '5'; allowed is a number"),
+    "nothing for time": ({}, {"timeout": None}, "timeout is None"),
     "no end": ({}, {"timeout": float("inf")}, "timeout inf"),
 }
 
@@ -34,6 +45,22 @@ ATTACH: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 def test_attach_refuses(attach, controller: Any, options: Any, said: str) -> None:
     with pytest.raises(RuntimeFault, match=said):
         attach(controller, **options)
+
+
+def test_attach_takes_the_integers_and_numbers_of_numpy(attach) -> None:
+    _, kv = attach(
+        {"queues": np.int64(2), "threads": np.uint8(1)},
+        queues=np.int64(2),
+        depth=np.uint16(64),
+        window=np.int32(63),
+        nsid=np.int8(1),
+        block_size=np.int64(8),
+        timeout=np.float32(5),
+    )
+    kv.store([b"a"], b"12345678").raise_for_status()
+    assert list(kv.list(limit=np.int64(1))) == [b"a"]
+    result = kv.xio_batched_kv_retrieve([b"a"], np.int64(1), bytearray(8), None)
+    assert result.status.tolist() == [Outcome.OK]
 
 
 def test_attach_refuses_other_pages(module) -> None:

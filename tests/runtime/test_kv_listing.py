@@ -77,7 +77,9 @@ def test_a_circle_that_never_meets_the_first_key_ends() -> None:
     assert list(walk(lambda start: page_of(pages[start]), b"", None)) == [b"a", b"b", b"c"]
 
 
-@pytest.mark.parametrize(("limit", "count"), [(0, 0), (1, 1), (7, 7), (99, 25), (None, 25)])
+@pytest.mark.parametrize(
+    ("limit", "count"), [(0, 0), (1, 1), (7, 7), (99, 25), (2**70, 25), (None, 25)]
+)
 def test_limit_is_the_most_keys(limit: int | None, count: int) -> None:
     assert list(walk(device(KEYS, 3), b"", limit)) == KEYS[:count]
 
@@ -93,7 +95,7 @@ def test_pages_are_fetched_as_keys_are_taken() -> None:
     assert fetched == [b""]
 
 
-@pytest.mark.parametrize("limit", [-1, 1.5, "3"])
+@pytest.mark.parametrize("limit", [-1, 1.5, "3", True])
 def test_limit_that_is_no_number_of_keys_is_refused(limit: Any) -> None:
     with pytest.raises(ArgumentFault, match="limit"):
         walk(device(KEYS, 3), b"", limit)
