@@ -53,8 +53,8 @@ XIOKV_DEVICE uint32_t xiokv_semantic_bits(const xiokv_semantic &place,
 /// @brief Gather the request of key `index`.
 ///
 /// The runtime has checked every size. One that the queue cannot carry all the
-/// same goes out with key length 0 and no buffer, which a controller refuses, or
-/// which lists nothing: a PRP list never leaves its slot's pages.
+/// same goes out with key length 0 and no buffer, which a controller refuses,
+/// or which lists nothing: a PRP list never leaves its slot's pages.
 XIOKV_DEVICE xiokv_request xiokv_make_request(const xiokv_queue &queue,
                                               const xiokv_batch &batch,
                                               uint32_t index, uint32_t cid,
