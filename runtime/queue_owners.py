@@ -20,9 +20,14 @@ class QueueOwners:
         self._kept: set[object] = set()
         self._lock = threading.Lock()
 
+    def put(self, owner: object, queue: abi.Queue) -> None:
+        """Take note of the owner of a new queue: whoever had its place before lost it."""
+        with self._lock:
+            self._owned.update(dict.fromkeys(_places(queue), owner))
+
     def add(self, owner: object, queue: abi.Queue) -> None:
         """Take note of an owner; refuse a second one."""
-        places = (queue.sq, queue.sq_doorbell)
+        places = _places(queue)
         with self._lock:
             if any(place in self._owned for place in places):
                 raise ArgumentFault(
@@ -41,6 +46,10 @@ class QueueOwners:
             for place in [at for at, its in self._owned.items() if its is owner]:
                 del self._owned[place]
         self._kept.discard(owner)
+
+
+def _places(queue: abi.Queue) -> tuple[int, int]:
+    return queue.sq, queue.sq_doorbell
 
 
 owners = QueueOwners()

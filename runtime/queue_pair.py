@@ -102,7 +102,7 @@ class QueuePair:
             raise
         queue.sq, queue.cq, queue.qid = sq.address, cq.address, created.qid
         queue.sq_doorbell, queue.cq_doorbell = created.sq_doorbell, created.cq_doorbell
-        owners.add(pair, queue)
+        owners.put(pair, queue)
         return pair
 
     @classmethod

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from xiokv.runtime import abi
+from xiokv.runtime.controller import CreatedQueue, Rings
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.errors import ArgumentFault, DeadQueueFault, RuntimeFault
 from xiokv.runtime.queues import QueuePair
 
-from .queue_fakes import MIB
+from .queue_fakes import MIB, Controller
 
 
 def die(pair: QueuePair) -> None:
@@ -178,6 +179,22 @@ def test_a_queue_created_here_cannot_be_taken_over(pair, pointers) -> None:
     mine = {"sq": queue.sq, "cq": queue.cq, "sq_doorbell": queue.sq_doorbell}
     with pytest.raises(ArgumentFault, match="is owned by another"):
         QueuePair.from_pointers(**{**pointers, **mine})
+
+
+class OneNumber(Controller):
+    """A controller that gives the same number again at once."""
+
+    def create_queue(self, rings: Rings) -> CreatedQueue:
+        return CreatedQueue(1, self.bar.address, self.bar.address + 4)
+
+
+def test_a_number_may_be_given_again_before_its_last_owner_is_done(driver, pointers) -> None:
+    controller = OneNumber()
+    pairs = [QueuePair.create(controller, driver, depth=8) for _ in range(2)]
+    pairs[0].close()
+    with pytest.raises(ArgumentFault, match="is owned by another"):
+        QueuePair.from_pointers(**{**pointers, "sq_doorbell": controller.bar.address})
+    pairs[1].close()
 
 
 def test_a_dead_queue_is_not_handed_back_until_it_is_known_to_be_gone(
