@@ -6,6 +6,7 @@ whose paths are absolute, resolved and inside the project's folder.
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -266,7 +267,16 @@ def _inside(root: Path, text: str) -> Path | None:
         path = (root / text).resolve()
     except (OSError, RuntimeError):  # a loop of links
         return None
-    return path if path.is_relative_to(root) else None
+    return path if path.is_relative_to(root) and not _is_loop(path) else None
+
+
+def _is_loop(path: Path) -> bool:
+    """Tell whether links lead back to themselves, which Python 3.13 resolves to one of them."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _template_fault(template: str) -> str | None:
