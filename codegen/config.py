@@ -6,7 +6,6 @@ whose paths are absolute, resolved and inside the project's folder.
 
 from __future__ import annotations
 
-import errno
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from xiokv.codegen.errors import UsageError
-from xiokv.codegen.files import stays_below
+from xiokv.codegen.files import resolve_below, stays_below
 from xiokv.codegen.tomlfile import Document, Table
 from xiokv.codegen.upstream.urls import check_url
 from xiokv.codegen.version import VERSION
@@ -263,20 +262,7 @@ def _inside(root: Path, text: str) -> Path | None:
     """Return `text` resolved below `root`; None where it is not a place there."""
     if not stays_below(text):
         return None
-    try:
-        path = (root / text).resolve()
-    except (OSError, RuntimeError):  # a loop of links
-        return None
-    return path if path.is_relative_to(root) and not _is_loop(path) else None
-
-
-def _is_loop(path: Path) -> bool:
-    """Tell whether links lead back to themselves, which Python 3.13 resolves to one of them."""
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno == errno.ELOOP
-    return False
+    return resolve_below(root, root / text)
 
 
 def _template_fault(template: str) -> str | None:

@@ -6,6 +6,7 @@ beside its place; only when all of them are there is one after the other moved i
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +20,20 @@ def stays_below(text: str) -> bool:
     """Tell whether a written path is relative and does not climb; links are not looked at."""
     path = PurePosixPath(text)
     return not path.is_absolute() and ".." not in path.parts and text.isprintable()
+
+
+def resolve_below(root: Path, path: Path) -> Path | None:
+    """Return a path with its links followed; None where they lead out of `root`, or in a loop."""
+    try:
+        resolved = path.resolve()
+    except (OSError, RuntimeError):  # RuntimeError: a loop, up to Python 3.12
+        return None
+    try:
+        resolved.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # from 3.13 on
+            return None
+    return resolved if resolved.is_relative_to(root) else None
 
 
 def read_text(path: Path, shown: str) -> str | None:
@@ -75,17 +90,10 @@ def replace_files(root: Path, texts: Mapping[Path, str]) -> tuple[Path, ...]:
 def _refuse_outside(root: Path, paths: Iterable[Path]) -> None:
     problems = Problems()
     for path in paths:
-        if not _is_below(root, path.parent):
+        if resolve_below(root, path.parent) is None:
             shown = path.relative_to(root).as_posix()
             problems.add(XiokvError(f"{shown}: a link in this path leads out of {root}"))
     problems.raise_if_any()
-
-
-def _is_below(root: Path, folder: Path) -> bool:
-    try:
-        return folder.resolve().is_relative_to(root)
-    except (OSError, RuntimeError):  # a loop of links
-        return False
 
 
 def _content(path: Path) -> bytes | None:

@@ -90,6 +90,12 @@ def test_a_link_where_the_first_copy_goes_is_not_written_through(tmp_path: Path)
     assert not (tmp_path / "b").is_symlink()
 
 
+def test_a_folder_that_is_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(XiokvError, match="loop/a: a link in this path leads out of"):
+        replace_files(tmp_path, {tmp_path / "loop" / "a": "text"})
+
+
 def test_a_folder_that_is_a_link_to_elsewhere_is_refused(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     root.mkdir()
