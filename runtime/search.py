@@ -115,7 +115,10 @@ def _compile_dir(project: Path) -> Path:
     written = table.get("dir", _DEFAULT_DIR) if isinstance(table, dict) else table
     if not isinstance(written, str) or "\0" in written:
         raise RuntimeFault(f"{project}: [compile] dir is {written!r}; a path is needed")
-    folder = (project.parent / written).resolve()
+    try:
+        folder = (project.parent / written).resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, up to Python 3.12
+        raise RuntimeFault(f"{project}: [compile] dir leads nowhere: {error}") from error
     if not folder.is_relative_to(project.parent.resolve()):
         raise RuntimeFault(f"{project}: [compile] dir leaves the project's folder: {folder}")
     return folder

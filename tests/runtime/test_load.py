@@ -8,6 +8,7 @@ import logging
 import platform
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,14 @@ def test_the_search_for_a_project_stops_at_the_root_of_a_checkout(copy, away: Pa
     (away.parent / "xiokv.toml").touch()
     folder = copy("build", "xiokv", "host")
     assert load().path.parent != folder
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python does not tell such loops")
+def test_a_loop_of_links_is_an_error(in_project: Path) -> None:
+    (in_project / "loop").symlink_to("loop")
+    (in_project / "xiokv.toml").write_text('[compile]\ndir = "loop/modules"')
+    with pytest.raises(RuntimeFault, match=r"\[compile\] dir leads nowhere"):
+        load()
 
 
 def test_a_working_folder_that_is_gone_belongs_to_no_project(
