@@ -104,7 +104,13 @@ def _follow(page: Path, folder: Path) -> None:
             _run(blocks, project, folder)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+# The README is what `scripts/test.sh quick` looks at.
+FOLLOWED = [
+    pytest.param(page, marks=[] if page.name == "README.md" else pytest.mark.slow) for page in PAGES
+]
+
+
+@pytest.mark.parametrize("page", FOLLOWED, ids=lambda page: page.name)
 def test_what_a_page_shows_works(page: Path, tmp_path: Path) -> None:
     _follow(page, tmp_path)
 

@@ -74,6 +74,7 @@ def build(folder: Path, sanitiser: str) -> Path:
 
 
 # One test a program, so that each is built once, however tests are spread.
+@pytest.mark.slow
 @pytest.mark.parametrize("sanitiser", ["thread", "address,undefined"])
 def test_hosts_disturbances_and_late_stores_do_no_harm(sanitiser: str, tmp_path: Path) -> None:
     hammer = build(tmp_path, sanitiser)
