@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TypeVar
 
@@ -10,15 +11,15 @@ from xiokv.runtime.log import log
 _Self = TypeVar("_Self", bound="Closing")
 
 
-class Closing:
+class Closing(ABC):
     """A context manager that closes at the end of its block.
 
     Where the block raised, that goes on, and a failure to close is logged beside it.
     """
 
+    @abstractmethod
     def close(self) -> None:
         """Give everything back; a second call does nothing."""
-        raise NotImplementedError
 
     def __enter__(self: _Self) -> _Self:
         return self
