@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -108,3 +109,16 @@ def spdk_git() -> Path:
     if not place:
         pytest.skip("XIOKV_TEST_SPDK does not name a bare SPDK git directory")
     return Path(place)
+
+
+@pytest.fixture(scope="session")
+def wait_until() -> Callable[[Callable[[], bool]], None]:
+    """Return a function that waits, for some seconds at most, until a condition holds."""
+
+    def wait(condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + 20
+        while not condition():
+            assert time.monotonic() < end, "what was waited for did not come"
+            time.sleep(0.001)
+
+    return wait

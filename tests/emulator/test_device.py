@@ -144,12 +144,11 @@ def test_a_queue_that_is_too_deep_leaves_nothing_behind(make: Any) -> None:
     assert host.emulator.create_queue(rings(host)).qid == 1
 
 
-def test_entry_starts_the_threads(host: Any) -> None:
+def test_entry_starts_the_threads(host: Any, wait_until: Any) -> None:
     with Emulator() as emulator:
         other = type(host)(emulator).create()
         other.submit(other.sqe(0x14, b"k", cid=5))
-        while other.peek() is None:
-            pass
+        wait_until(lambda: other.peek() is not None)
     assert other.take()[0].cid == 5
 
 

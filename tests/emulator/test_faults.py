@@ -42,7 +42,7 @@ def test_a_completion_leaves_from_within_the_window(host: Any) -> None:
 
 
 @pytest.mark.parametrize("threads", [False, True])
-def test_a_seed_repeats_an_order(make: Any, threads: bool) -> None:
+def test_a_seed_repeats_an_order(make: Any, threads: bool, wait_until: Any) -> None:
     def run(seed: int) -> list[int]:
         host = make(seed=seed)
         host.emulator.fault("reorder", amount=8)
@@ -50,8 +50,7 @@ def test_a_seed_repeats_an_order(make: Any, threads: bool) -> None:
             return order(host)
         host.submit(*exists(host, *range(15)))
         host.emulator.start()
-        while host.cq.get(16 * 14 + 14, 1) == b"\0":
-            pass
+        wait_until(lambda: host.cq.get(16 * 14 + 14, 1) != b"\0")
         return [cqe.cid for cqe in host.take()]
 
     assert run(1) == run(1)
@@ -99,13 +98,12 @@ def test_the_data_of_a_delayed_command_is_late_too(host: Any) -> None:
     assert host.data.get(0, 5) == b"value"
 
 
-def test_a_delayed_command_waits_for_its_microseconds(host: Any) -> None:
+def test_a_delayed_command_waits_for_its_microseconds(host: Any, wait_until: Any) -> None:
     host.emulator.fault("delay", amount=30_000)
     host.submit(*exists(host, 1))
     begin = time.monotonic()
     host.emulator.start()
-    while host.peek() is None:
-        pass
+    wait_until(lambda: host.peek() is not None)
 
     assert 0.03 <= time.monotonic() - begin < 1
 

@@ -39,12 +39,11 @@ def test_a_full_ring_of_commands_is_answered_in_order(make: Any) -> None:
     assert [cqe.cid for cqe in host.run_all(*exists(host, *range(7)))] == list(range(7))
 
 
-def test_a_queue_has_up_to_65536_entries(make: Any) -> None:
+def test_a_queue_has_up_to_65536_entries(make: Any, wait_until: Any) -> None:
     host = make(sq_depth=65536, null=True)
     host.submit(*exists(host, *range(65535)))
     host.emulator.start()
-    while host.cq.get(16 * 65534 + 14, 1) == b"\0":
-        pass
+    wait_until(lambda: host.cq.get(16 * 65534 + 14, 1) != b"\0")
 
     assert [cqe.cid for cqe in host.take()] == list(range(65535))
 
@@ -208,13 +207,12 @@ def test_clearing_the_enable_bit_resets(host: Any) -> None:
     assert csts.value == 1
 
 
-def test_threads_follow_the_enable_bit(host: Any) -> None:
+def test_threads_follow_the_enable_bit(host: Any, wait_until: Any) -> None:
     cc, csts = register(host, CC), register(host, CSTS)
     host.emulator.start()
     for ready in (0, 1):
         cc.value = cc.value & ~1 | ready
-        while csts.value != ready:
-            pass
+        wait_until(lambda ready=ready: csts.value == ready)
 
 
 def test_another_page_size_is_fatal(host: Any) -> None:
@@ -272,12 +270,11 @@ def test_null_mode_answers_without_a_look_up(make: Any, distinct: bool, sizes: l
     assert host.run(exists(host, 4)[0]).status == 0
 
 
-def test_null_mode_s_threads_answer_alike(make: Any) -> None:
+def test_null_mode_s_threads_answer_alike(make: Any, wait_until: Any) -> None:
     host = make(null=True)
     host.emulator.start()
     host.submit(host.sqe(RETRIEVE, b"k", 9, cid=3))
-    while host.peek() is None:
-        pass
+    wait_until(lambda: host.peek() is not None)
 
     cqe = host.take()[0]
     assert (cqe.cid, cqe.dw0, cqe.status, cqe.sq_head) == (3, 9, 0, 1)

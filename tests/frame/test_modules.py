@@ -50,7 +50,7 @@ def strays(names: Iterator[str], allowed: tuple[str, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_module_imports_without_optional_packages(name: str) -> None:
+def test_a_module_imports(name: str) -> None:
     if not name.endswith("__main__"):
         import_module(name)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from importlib.metadata import version
@@ -64,19 +63,6 @@ def run_gxx(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         return folder / "unit"
 
     return compile_text
-
-
-@pytest.fixture(scope="session")
-def wait_until() -> Callable[[Callable[[], bool]], None]:
-    """Return a function that waits, for some seconds at most, until a condition holds."""
-
-    def wait(condition: Callable[[], bool]) -> None:
-        end = time.monotonic() + 20
-        while not condition():
-            assert time.monotonic() < end, "what was waited for did not come"
-            time.sleep(0.001)
-
-    return wait
 
 
 Attach = Callable[..., tuple[Emulator, KV]]
