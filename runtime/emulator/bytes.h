@@ -5,22 +5,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace xiokv::emulator {
 
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as on the wire");
+
 /// @brief The number at `from`, which need not be aligned.
 template <class Number> Number load(const uint8_t *from) {
-  Number number = 0;
-  for (size_t i = 0; i < sizeof number; ++i)
-    number = static_cast<Number>(
-        number | static_cast<Number>(static_cast<Number>(from[i]) << (8 * i)));
+  Number number;
+  std::memcpy(&number, from, sizeof number);
   return number;
 }
 
 /// @brief Write a number at `to`, which need not be aligned.
 template <class Number> void store(uint8_t *to, Number number) {
-  for (size_t i = 0; i < sizeof number; ++i)
-    to[i] = static_cast<uint8_t>(number >> (8 * i));
+  std::memcpy(to, &number, sizeof number);
 }
 
 /// @brief Whether all of `size` bytes are zero.

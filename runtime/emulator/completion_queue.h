@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "command.h"
 #include "dma.h"
@@ -30,7 +31,7 @@ struct Ring {
 
 /// @brief Several submission queues may post to one; each holds `mutex` while
 /// it calls anything else.
-class CompletionQueue {
+class alignas(line_bytes) CompletionQueue {
 public:
   CompletionQueue(Ring ring, uint32_t *head_doorbell, const Dma &dma,
                   Trace &trace)
@@ -43,20 +44,35 @@ public:
   void read_head();
 
   /// @brief Whether an entry may be posted.
-  bool has_room();
+  bool has_room() {
+    if (ring_.next(tail_) == head_)
+      read_head();
+    return ring_.next(tail_) != head_;
+  }
 
-  void post(const Completion &completion, uint32_t sq_head);
+  void post(const Completion &completion, uint32_t sq_head) {
+    const Cqe entry = completion.entry(static_cast<uint16_t>(sq_head), phase_);
+    dma_.write_cqe(tail_iova(), entry);
+    advance(entry);
+  }
 
   /// @brief Write DW0..DW2 of the next entry; post_rest is to follow.
   void post_half(const Completion &completion, uint32_t sq_head);
-  bool is_half_posted() const { return half_posted_; }
+  bool is_half_posted() const { return half_entry_.has_value(); }
   void post_rest();
 
   uint64_t invalid_doorbells() const { return invalid_doorbells_; }
 
 private:
   uint64_t tail_iova() const { return ring_.iova + cqe_bytes * tail_; }
-  void advance(uint32_t sqid);
+
+  void advance(const Cqe &entry) {
+    if (trace_.on())
+      trace_.add(XIOKV_EMU_TRACE_CQE, entry.sqid(), entry.bytes(), cqe_bytes);
+    tail_ = ring_.next(tail_);
+    if (tail_ == 0)
+      phase_ ^= 1;
+  }
 
   const Ring ring_;
   const uint32_t *const doorbell_;
@@ -66,8 +82,7 @@ private:
   uint32_t tail_ = 0;
   uint32_t phase_ = 1;
   uint32_t doorbell_seen_ = 0;
-  bool half_posted_ = false;
-  uint8_t entry_[cqe_bytes] = {};
+  std::optional<Cqe> half_entry_; ///< Posted but for DW3.
   uint64_t invalid_doorbells_ = 0;
 };
 

@@ -27,7 +27,8 @@ bool Controller::admin(const Sqe &sqe, uint8_t cqe[cqe_bytes]) {
     trace_.add(XIOKV_EMU_TRACE_SQE, 0, sqe.bytes, sqe_bytes);
   const Outcome outcome = admin_.run(sqe);
   const uint16_t status = static_cast<uint16_t>(outcome.status);
-  Completion{outcome.dw0, 0, sqe.cid(), status}.write(cqe, 0, 0);
+  const Cqe entry = Completion{outcome.dw0, 0, sqe.cid(), status}.entry(0, 0);
+  std::memcpy(cqe, entry.bytes(), cqe_bytes);
   if (trace_.on())
     trace_.add(XIOKV_EMU_TRACE_CQE, 0, cqe, cqe_bytes);
   return true;

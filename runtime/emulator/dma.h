@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "command.h"
 #include "emulator.h"
 
 namespace xiokv::emulator {
@@ -28,18 +29,36 @@ public:
   /// @brief Whether the rings too are out of this process's reach.
   bool hooks_rings() const { return (hook_.flags & XIOKV_EMU_DMA_RINGS) != 0; }
 
-  bool read_sqe(uint64_t iova, uint8_t sqe[64]) const;
+  bool read_sqe(uint64_t iova, Sqe &sqe) const {
+    if (hooks_rings())
+      return hook_.read(hook_.context, iova, sqe.bytes, sqe_bytes) == 0;
+    sqe = *address<const Sqe>(iova);
+    return true;
+  }
 
   /// @brief Write DW0..DW2 of a completion.
-  void write_cqe_body(uint64_t iova, const uint8_t cqe[16]) const;
+  void write_cqe_body(uint64_t iova, const Cqe &cqe) const;
 
   /// @brief Write DW3, whose phase bit hands the completion to the host.
-  void write_cqe_phase(uint64_t iova, const uint8_t cqe[16]) const;
+  void write_cqe_phase(uint64_t iova, const Cqe &cqe) const;
 
   /// @brief Write a completion, its second half last.
-  void write_cqe(uint64_t iova, const uint8_t cqe[16]) const;
+  void write_cqe(uint64_t iova, const Cqe &cqe) const {
+    if (hooks_rings()) {
+      write_cqe_body(iova, cqe);
+      write_cqe_phase(iova, cqe);
+      return;
+    }
+    uint64_t *half = address<uint64_t>(iova);
+    __atomic_store_n(half, cqe.half[0], __ATOMIC_RELAXED);
+    __atomic_store_n(half + 1, cqe.half[1], __ATOMIC_RELEASE);
+  }
 
 private:
+  template <class Object> static Object *address(uint64_t iova) {
+    return reinterpret_cast<Object *>(static_cast<uintptr_t>(iova));
+  }
+
   xiokv_emu_dma hook_ = {};
 };
 

@@ -18,7 +18,7 @@ namespace xiokv::emulator {
 ///
 /// Whoever serves the queue in a loop takes the lock again and again; a visitor
 /// says that it waits, so that it gets its turn.
-struct Slot {
+struct alignas(line_bytes) Slot {
   std::mutex mutex;
   std::atomic<uint32_t> visitors{0};
   std::unique_ptr<SubmissionQueue> queue;

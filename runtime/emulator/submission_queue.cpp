@@ -126,7 +126,7 @@ bool SubmissionQueue::can_fetch() {
 
 /// Nothing can be said about a command that cannot be read: not even its CID.
 bool SubmissionQueue::fetch_entry(Sqe &sqe) {
-  if (!space_.dma.read_sqe(ring_.iova + sqe_bytes * head_, sqe.bytes)) {
+  if (!space_.dma.read_sqe(ring_.iova + sqe_bytes * head_, sqe)) {
     dead_ = true;
     return false;
   }

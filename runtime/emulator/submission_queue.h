@@ -24,7 +24,7 @@ namespace xiokv::emulator {
 using Counters = struct ::xiokv_emu_counters;
 
 /// @brief Used by one thread at a time.
-class SubmissionQueue {
+class alignas(line_bytes) SubmissionQueue {
 public:
   SubmissionQueue(uint16_t qid, Ring ring, uint32_t *tail_doorbell,
                   CompletionQueue &cq, const Namespace &space,
