@@ -3,23 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xiokv.runtime import abi
 
+if TYPE_CHECKING:
+    from xiokv.runtime.emulator.library import DmaHook
+
+
+class Place(Enum):
+    """Where memory is; on the host driver both are the same."""
+
+    #: On the host, page-locked and mapped: host, device and controller reach it.
+    HOST = auto()
+    #: In the device's own memory.
+    DEVICE = auto()
+
 
 class Memory(Protocol):
-    """Memory that host, device and controller reach; freed by `free` or never.
+    """Memory that the device reaches; freed by `free` or never.
 
     Attributes:
+        place: where it is.
+        size: its bytes.
         address: device address.
         iova: address for the controller.
-        view: the bytes on the host, as a writable uint8 array.
     """
 
+    place: Place
+    size: int
     address: int
     iova: int
-    view: Any
+
+    @property
+    def view(self) -> Any:
+        """The bytes on the host, as a writable uint8 array.
+
+        For memory of the device it is a page-locked shadow, made when it is first asked
+        for, which only `upload` and `download` bring up to date.
+        """
+
+    @property
+    def view_address(self) -> int:
+        """Device address of `view`: where there is no shadow, `address`."""
+
+    def upload(self, start: int = 0, size: int | None = None, stream: Any = None) -> None:
+        """Copy from the shadow to the device; where there is no shadow, do nothing.
+
+        Args:
+            start: first byte.
+            size: bytes; by default all that follow.
+            stream: copy in its order and return at once; without one, wait for the copy.
+        """
+
+    def download(self, start: int = 0, size: int | None = None, stream: Any = None) -> None:
+        """Copy from the device to the shadow; arguments as for `upload`."""
 
     def free(self) -> None:
         """Give the memory back; a second call does nothing."""
@@ -50,8 +89,30 @@ class Driver(Protocol):
     def missing(self, symbols: Iterable[str]) -> list[str]:
         """Return those of `symbols` that the module does not have."""
 
-    def allocate(self, size: int) -> Memory:
-        """Return `size` zeroed bytes on a page boundary."""
+    def allocate(self, size: int, place: Place = Place.HOST, *, shared: bool = False) -> Memory:
+        """Return `size` zeroed bytes on a page boundary.
+
+        Args:
+            size: bytes.
+            place: where.
+            shared: the controller reaches it, too, while kernels run. Memory on the host
+                is always so; a device may have to keep it out of its caches.
+        """
+
+    def register(self, address: int, size: int) -> int:
+        """Let the device reach memory of the host, such as doorbells; return its address there.
+
+        Each call wants an `unregister` before the memory is gone.
+        """
+
+    def unregister(self, address: int) -> None:
+        """Undo one `register`."""
+
+    def dma_hook(self) -> DmaHook | None:
+        """Return what reaches the device's memory for a controller that runs on the CPU.
+
+        None where the CPU reaches all memory by load and store.
+        """
 
     def ticks(self, seconds: float) -> int:
         """Return seconds as ticks of the engine's clock."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import TIMEOUT_MAX
 
 from xiokv.runtime import abi
-from xiokv.runtime.drivers.base import Launch
+from xiokv.runtime.drivers.base import Launch, Place
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.drivers.host_stream import Stream as Stream
 from xiokv.runtime.drivers.host_threads import Crew
@@ -102,9 +102,19 @@ class HostDriver:
         spec = (ctypes.c_char * _SPEC_BYTES).in_dll(self._library, "xiokv_module_spec")
         return spec.value.decode(errors="replace")
 
-    def allocate(self, size: int) -> HostMemory:
+    def allocate(self, size: int, place: Place = Place.HOST, *, shared: bool = False) -> HostMemory:
         """Return `size` zeroed bytes on a page boundary; IOVA and address are the same."""
-        return HostMemory(size)
+        return HostMemory(size, place)
+
+    def register(self, address: int, size: int) -> int:
+        """Return the address: all memory of the process is within reach."""
+        return address
+
+    def unregister(self, address: int) -> None:
+        """Do nothing."""
+
+    def dma_hook(self) -> None:
+        """Return None: the CPU reaches all memory."""
 
     def ticks(self, seconds: float) -> int:
         """Return seconds as nanoseconds, the ticks of the engine's clock."""

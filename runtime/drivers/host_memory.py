@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import RuntimeFault
 
 
@@ -18,8 +19,8 @@ class HostMemory:
     would otherwise unmap what a controller may still write.
     """
 
-    def __init__(self, size: int) -> None:
-        """Map at least `size` bytes."""
+    def __init__(self, size: int, place: Place = Place.HOST) -> None:
+        """Map at least `size` bytes; a place is the same as any other."""
         try:
             pages = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         except (OSError, OverflowError, ValueError) as error:
@@ -28,8 +29,16 @@ class HostMemory:
         # The reference that no clean-up of Python's drops.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(pages))
         self.view: Any = np.frombuffer(pages, np.uint8, size)
+        self.place = place
+        self.size = size
         self.address: int = self.view.ctypes.data
-        self.iova = self.address
+        self.iova = self.view_address = self.address
+
+    def upload(self, start: int = 0, size: int | None = None, stream: Any = None) -> None:
+        """Do nothing: there is no shadow."""
+
+    def download(self, start: int = 0, size: int | None = None, stream: Any = None) -> None:
+        """Do nothing: there is no shadow."""
 
     def free(self) -> None:
         """Give the pages back, once nothing in Python views them any more."""
