@@ -31,6 +31,14 @@ struct Command {
   std::vector<uint8_t> page;     ///< List: what will be returned.
   uint64_t bytes_in = 0;         ///< Read from the host so far.
   uint64_t bytes_out = 0;        ///< Written to the host so far.
+
+  /// @brief Let go of all but the memory for segments.
+  void clear() {
+    request = {};
+    segments.clear();
+    page = {};
+    bytes_in = bytes_out = 0;
+  }
 };
 
 /// @brief Status and DW0 of a command that is over.

@@ -14,6 +14,8 @@ namespace xiokv::emulator {
 constexpr uint32_t key_bytes = 16;
 /// @brief The PRP page, and the unit of MDTS.
 constexpr uint32_t page_bytes = 4096;
+/// @brief A line of a cache: what one thread writes keeps off those of others.
+constexpr uint32_t line_bytes = 64;
 /// @brief The only namespace.
 constexpr uint32_t namespace_id = 1;
 

@@ -37,10 +37,10 @@ public:
   Reply run(const Request &request);
 
 private:
-  static constexpr size_t shard_count = 16;
+  static constexpr size_t shard_count = 32;
   using Entries = std::map<Place, Blob>;
 
-  struct Shard {
+  struct alignas(line_bytes) Shard {
     std::mutex mutex;
     Entries entries;
   };

@@ -19,10 +19,6 @@ enum class Property : uint32_t {
   csts = 0x1c,
 };
 
-/// @brief What threads write lies on lines of its own, so that none waits for
-/// another's.
-constexpr size_t line_bytes = 64;
-
 /// @brief Bits of CC and CSTS.
 constexpr uint32_t cc_enable = 1u << 0;
 constexpr uint32_t csts_ready = 1u << 0;

@@ -75,12 +75,12 @@ void SubmissionQueue::clear_faults() {
   stalled_until_ = 0;
   late_.clear();
   for (auto &entry : delayed_)
-    runnable_.push_back(std::move(entry.second));
+    runnable_.push_back(entry.second);
   delayed_.clear();
 }
 
 bool SubmissionQueue::is_idle() const {
-  return runnable_.empty() && submitted_.empty() && leaving_.empty();
+  return runnable_.empty() && submitted_ == 0 && leaving_.empty();
 }
 
 bool SubmissionQueue::is_timed() const {
@@ -98,7 +98,7 @@ void SubmissionQueue::let_time_pass() {
 
 void SubmissionQueue::wake() {
   while (!delayed_.empty() && delayed_.begin()->first <= now_) {
-    runnable_.push_back(std::move(delayed_.begin()->second));
+    runnable_.push_back(delayed_.begin()->second);
     delayed_.erase(delayed_.begin());
   }
   while (!late_.empty() && late_.begin()->first <= now_) {
@@ -138,43 +138,41 @@ bool SubmissionQueue::fetch_entry(Sqe &sqe) {
 }
 
 void SubmissionQueue::fetch() {
-  auto task = std::make_unique<Task>();
-  if (!fetch_entry(task->command.sqe))
-    return;
-  task->verdict = faults_.judge(task->command.sqe);
-  const Verdict &verdict = task->verdict;
+  Task &task = tasks_.take();
+  if (!fetch_entry(task.command.sqe))
+    return tasks_.give_back(task);
+  task.verdict = faults_.judge(task.command.sqe);
+  const Verdict &verdict = task.verdict;
   if (verdict.stall)
     stalled_until_ = *verdict.stall != 0 ? now_ + *verdict.stall : UINT64_MAX;
   if (verdict.delay != 0)
-    delayed_.emplace(now_ + verdict.delay, std::move(task));
+    delayed_.emplace(now_ + verdict.delay, &task);
   else
-    runnable_.push_back(std::move(task));
+    runnable_.push_back(&task);
 }
 
 void SubmissionQueue::run() {
-  TaskPointer task = std::move(runnable_.front());
+  Task &task = *runnable_.front();
   runnable_.pop_front();
-  Command &command = task->command;
-  if (task->verdict.status)
-    return end(*task, {});
+  Command &command = task.command;
+  if (task.verdict.status)
+    return end(task, {});
   if (space_.config.has(XIOKV_EMU_NULL))
-    return end(*task, null_outcome(command.sqe));
+    return end(task, null_outcome(command.sqe));
   const Status status = begin(command, space_);
   if (status != Status::success)
-    return end(*task, {status, 0});
-  command.request.token = next_token_++;
-  Request &request = command.request;
-  submitted_.emplace(request.token, std::move(task));
-  session_->submit(request);
+    return end(task, {status, 0});
+  command.request.token = reinterpret_cast<uintptr_t>(&task);
+  ++submitted_;
+  session_->submit(command.request);
   collect();
 }
 
 void SubmissionQueue::collect() {
   for (Reply reply; session_->poll(reply);) {
-    const auto found = submitted_.find(reply.token);
-    const TaskPointer task = std::move(found->second);
-    submitted_.erase(found);
-    end(*task, finish(task->command, reply, space_));
+    Task &task = *reinterpret_cast<Task *>(reply.token);
+    --submitted_;
+    end(task, finish(task.command, reply, space_));
   }
 }
 
@@ -201,6 +199,7 @@ void SubmissionQueue::end(Task &task, Outcome outcome) {
     completion.dw0 = *verdict.size;
   if (!verdict.drop)
     leaving_.push_back({completion, verdict.duplicate_after});
+  tasks_.give_back(task);
 }
 
 Outcome SubmissionQueue::null_outcome(const Sqe &sqe) {
@@ -219,7 +218,7 @@ uint16_t SubmissionQueue::status_field(Status status) const {
 }
 
 bool SubmissionQueue::can_post() {
-  const bool more = !runnable_.empty() || !submitted_.empty() || can_fetch();
+  const bool more = !runnable_.empty() || submitted_ != 0 || can_fetch();
   if (leaving_.empty() || !faults_.may_leave(leaving_.size(), more))
     return false;
   if (cq_.has_room())

@@ -12,11 +12,9 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <unordered_map>
 
-#include "commands.h"
 #include "completion_queue.h"
-#include "faults.h"
+#include "tasks.h"
 
 namespace xiokv::emulator {
 
@@ -48,15 +46,10 @@ public:
   void kill() { dead_ = true; }
 
 private:
-  struct Task {
-    Command command;
-    Verdict verdict;
-  };
   struct Leaving {
     Completion completion;
     std::optional<uint64_t> duplicate_after;
   };
-  using TaskPointer = std::unique_ptr<Task>;
   using Clock = std::chrono::steady_clock;
 
   bool is_idle() const;
@@ -101,7 +94,6 @@ private:
   uint32_t tail_ = 0;
   uint32_t doorbell_seen_ = 0;
   uint32_t null_size_ = 0;
-  uint64_t next_token_ = 0;
   bool dead_ = false;
   bool held_ = false; ///< The next completion has found the CQ full.
 
@@ -109,9 +101,10 @@ private:
   uint64_t stalled_until_ = 0;
   Clock::time_point last_ = Clock::now();
 
-  std::multimap<uint64_t, TaskPointer> delayed_; ///< By the time they are due.
-  std::deque<TaskPointer> runnable_;
-  std::unordered_map<uint64_t, TaskPointer> submitted_; ///< By token.
+  Tasks tasks_;
+  std::multimap<uint64_t, Task *> delayed_; ///< By the time they are due.
+  std::deque<Task *> runnable_;
+  uint64_t submitted_ = 0; ///< Tasks that the store has.
   std::deque<Leaving> leaving_;
   std::multimap<uint64_t, Completion> late_; ///< By the time they are due.
 

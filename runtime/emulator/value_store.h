@@ -10,10 +10,10 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 
+#include "bytes.h"
 #include "config.h"
 
 namespace xiokv::emulator {
@@ -29,8 +29,16 @@ struct Key {
 
   /// @brief By bytes, a prefix first.
   bool operator<(const Key &other) const {
-    const int order = std::memcmp(bytes.data(), other.bytes.data(), key_bytes);
-    return order != 0 ? order < 0 : length < other.length;
+    for (const uint32_t at : {0u, 8u})
+      if (word(at) != other.word(at))
+        return word(at) < other.word(at);
+    return length < other.length;
+  }
+
+private:
+  /// Eight bytes from `at` on, as a number that sorts as they do.
+  uint64_t word(uint32_t at) const {
+    return __builtin_bswap64(load<uint64_t>(bytes.data() + at));
   }
 };
 
