@@ -7,7 +7,7 @@ namespace xiokv::emulator {
 
 namespace {
 
-constexpr uint32_t all_flags = (XIOKV_EMU_SPLIT_CQE << 1) - 1;
+constexpr uint32_t all_flags = (XIOKV_EMU_PINNED << 1) - 1;
 
 struct Range {
   const char *name;
@@ -59,7 +59,7 @@ bool complete(const xiokv_emu_config &given, Config &config,
                    {"key_max", config.key_max, 1, 255},
                    {"active_format", config.active_format, 0, 15},
                    {"flags", config.flags, 0, all_flags},
-                   {"threads", config.threads, 1, 64},
+                   {"threads", config.threads, 1, XIOKV_EMU_THREADS_MAX},
                    {"reserved", config.reserved, 0, 0}},
                   error);
 }

@@ -35,7 +35,7 @@ bool Controller::admin(const Sqe &sqe, uint8_t cqe[cqe_bytes]) {
 }
 
 bool Controller::start() {
-  return workers_.start(config_.threads,
+  return workers_.start(config_,
                         [this](uint32_t worker) { return serve(worker); });
 }
 

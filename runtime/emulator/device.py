@@ -50,7 +50,7 @@ class Emulator(Closing):
         self._closed = False
         self._home = Home("controller")
         weakref.finalize(self, _destroy, self._library, self._handle, self._home)
-        self._threads = wanted.threads
+        self._threads = wanted.thread_count
         self._numbers = QueueNumbers(wanted.queues)
         self._lock = threading.Lock()
         self._hook: library.DmaHook | None = None
@@ -131,7 +131,7 @@ class Emulator(Closing):
     def start(self) -> None:
         """Start the worker threads."""
         if self._call("start") != 0:
-            raise RuntimeFault("the system gives no thread for the controller")
+            raise RuntimeFault("the system gives no thread for the controller, or not on its core")
 
     def stop(self) -> None:
         """Join the worker threads; queues keep their state."""

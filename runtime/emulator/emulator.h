@@ -36,7 +36,12 @@ enum xiokv_emu_flags {
   XIOKV_EMU_DISTINCT_DW0 = 1 << 7,
   /// In steps: DW0..DW2 of a completion in one step, DW3 in a later one.
   XIOKV_EMU_SPLIT_CQE = 1 << 8,
+  /// Each worker thread has a core of its own, on which it polls without rest.
+  XIOKV_EMU_PINNED = 1 << 9,
 };
+
+/// @brief Most worker threads.
+#define XIOKV_EMU_THREADS_MAX 64
 
 /// @brief What a controller is made with; 0 stands for the default named.
 struct xiokv_emu_config {
@@ -55,6 +60,9 @@ struct xiokv_emu_config {
   uint32_t threads;       ///< Worker threads, 1..64; 1.
   uint32_t reserved;      ///< 0.
   uint64_t seed;          ///< Of faults and of the order of steps.
+  /// With XIOKV_EMU_PINNED: the core of each worker thread, by the system's
+  /// number.
+  uint16_t cpus[XIOKV_EMU_THREADS_MAX];
 };
 
 /// @brief Kinds of faults. Unless stated, a kind strikes single commands.
@@ -147,8 +155,9 @@ struct xiokv_emu_dma {
   int (*read)(void *context, uint64_t iova, void *buffer, uint64_t bytes);
   int (*write)(void *context, uint64_t iova, const void *buffer,
                uint64_t bytes);
-  /// Called after the data and before the completion of a command is written:
-  /// every write has reached its place when it returns. May be NULL.
+  /// Called after the data of one or more commands and before any of their
+  /// completions is written: every write of the calling thread has reached its
+  /// place when it returns. It fails all of them. May be NULL.
   int (*flush)(void *context);
   uint32_t flags; ///< enum xiokv_emu_dma_flags.
   uint32_t reserved;
@@ -175,7 +184,7 @@ uint64_t xiokv_emu_registers_size(xiokv_emu *emu);
 int xiokv_emu_admin(xiokv_emu *emu, const uint8_t sqe[64], uint8_t cqe[16]);
 
 /// @brief Start the worker threads; a second call does nothing.
-/// @return 0, or -1 where the system gives no thread.
+/// @return 0, or -1 where the system gives no thread, or not that core.
 int xiokv_emu_start(xiokv_emu *emu);
 
 /// @brief Stop and join the worker threads; queues keep their state.

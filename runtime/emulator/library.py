@@ -16,6 +16,7 @@ from xiokv.runtime.errors import RuntimeFault
 
 SQE_BYTES = 64
 CQE_BYTES = 16
+THREADS_MAX = 64
 
 _FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread")
 
@@ -45,6 +46,7 @@ class Config(_Sized):
         ("threads", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
         ("seed", ctypes.c_uint64),
+        ("cpus", ctypes.c_uint16 * THREADS_MAX),
     )
 
 
@@ -147,7 +149,7 @@ def recipe() -> toolchain.Recipe:
     sources = toolchain.Sources(root, (unit,), ".", (*included, unit, *headers))
     flags = (*_FLAGS, *(word for name in included for word in ("-include", name)))
     description = {"kind": "embedded controller", "generator": version("xiokv")}
-    return toolchain.Recipe("xiokv_emulator.so", sources, flags, description)
+    return toolchain.library_recipe("xiokv_emulator.so", sources, flags, description)
 
 
 @cache

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xiokv.runtime.arguments import integer
-from xiokv.runtime.emulator.library import Config
+from xiokv.runtime.emulator.library import THREADS_MAX, Config
 from xiokv.runtime.errors import ArgumentFault
 
 STORES = ("memory",)
-
-_THREADS_MAX = 64
 
 # Bits of xiokv_emu_config.flags.
 _FLAGS = {
@@ -24,6 +24,7 @@ _FLAGS = {
     "distinct_dw0": 1 << 7,
     "split_cqe": 1 << 8,
 }
+_PINNED = 1 << 9
 
 # Numbers that have a member of their own name, and its width in bits.
 _NUMBERS = {
@@ -49,7 +50,9 @@ class Options:
     """What a controller is made with.
 
     Attributes:
-        threads: worker threads; 0 for none.
+        threads: worker threads; 0 for none. By default one, or one for each of `cpus`.
+        cpus: for each thread the number of a core of its own, where it polls without rest;
+            with none, threads go where the system puts them, and rest when they are idle.
         queues: most I/O queue pairs.
         mqes: most entries of a queue, less 1.
         mdts: most bytes of a transfer, as a power of two of 4096; 0 for no limit.
@@ -72,7 +75,8 @@ class Options:
         store: where values are kept, one of `STORES`.
     """
 
-    threads: int = 1
+    threads: int | None = None
+    cpus: Sequence[int] = ()
     queues: int = 64
     mqes: int = 65535
     mdts: int = 0
@@ -104,10 +108,32 @@ class Options:
         """
         if self.store not in STORES:
             raise ArgumentFault(f"store is {self.store!r}; allowed are: {', '.join(STORES)}")
-        threads = within("threads", self.threads, 0, _THREADS_MAX)
+        threads = within("threads", self.thread_count, 0, THREADS_MAX)
+        cpus = self._cores(threads)
         numbers = {name: self._number(name) for name in _NUMBERS}
         flags = sum(bit for name, bit in _FLAGS.items() if getattr(self, name))
-        return Config(threads=threads or 1, flags=flags, **numbers)
+        flags |= _PINNED if cpus else 0
+        return Config(threads=threads or 1, flags=flags, cpus=tuple(cpus), **numbers)
+
+    @property
+    def thread_count(self) -> int:
+        """Worker threads."""
+        if self.threads is None:
+            return len(self.cpus) or 1
+        return integer("threads", self.threads)
+
+    def _cores(self, threads: int) -> list[int]:
+        cpus = [integer("cpus", cpu) for cpu in self.cpus]
+        there = os.sched_getaffinity(0)
+        if not there.issuperset(cpus):
+            raise ArgumentFault(
+                f"cpus is {cpus}; the cores of this process are {sorted(there)}: give some of them"
+            )
+        if len(set(cpus)) != len(cpus) or len(cpus) not in (0, threads):
+            raise ArgumentFault(
+                f"cpus is {cpus}; each of {threads} threads needs a core that no other has"
+            )
+        return cpus
 
     def _number(self, name: str) -> int:
         low = 0 if name in _MAY_BE_ZERO else 1

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "workers.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -15,6 +18,14 @@ void pause() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+/// Keeps a thread on one core.
+bool pin(std::thread &thread, uint32_t cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  return pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) == 0;
 }
 
 /// Waits a little longer with every idle round: first for the sake of latency,
@@ -45,18 +56,27 @@ private:
 
 } // namespace
 
-bool Workers::start(uint32_t count, const Round &round) {
+bool Workers::start(const Config &config, const Round &round) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (running_)
     return true;
   running_ = true;
-  try {
-    for (uint32_t worker = 0; worker < count; ++worker)
-      threads_.emplace_back([this, round, worker] { poll(round, worker); });
-  } catch (const std::system_error &) {
-    join();
-  }
+  for (uint32_t worker = 0; running_ && worker < config.threads; ++worker)
+    if (!start_one(config, round, worker))
+      join();
   return running_;
+}
+
+bool Workers::start_one(const Config &config, const Round &round,
+                        uint32_t worker) {
+  const bool pinned = config.has(XIOKV_EMU_PINNED);
+  try {
+    threads_.emplace_back(
+        [this, round, worker, pinned] { poll(round, worker, !pinned); });
+  } catch (const std::system_error &) {
+    return false;
+  }
+  return !pinned || pin(threads_.back(), config.cpus[worker]);
 }
 
 void Workers::stop() {
@@ -71,13 +91,15 @@ void Workers::join() {
   threads_.clear();
 }
 
-void Workers::poll(const Round &round, uint32_t worker) const {
+void Workers::poll(const Round &round, uint32_t worker, bool rests) const {
   BackOff back_off;
   while (running_) {
     if (round(worker))
       back_off.reset();
-    else
+    else if (rests)
       back_off.wait();
+    else
+      pause();
   }
 }
 

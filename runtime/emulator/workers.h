@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief Threads that poll, and rest where there is nothing to do.
+/// @brief Threads that poll, and rest where there is nothing to do and others
+/// may want the core.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "config.h"
 
 namespace xiokv::emulator {
 
@@ -24,7 +27,7 @@ public:
 
   /// @brief Start the threads unless they run.
   /// @return Whether they run.
-  bool start(uint32_t count, const Round &round);
+  bool start(const Config &config, const Round &round);
 
   /// @brief Stop and join the threads, if any.
   void stop();
@@ -33,7 +36,8 @@ public:
 
 private:
   void join();
-  void poll(const Round &round, uint32_t worker) const;
+  bool start_one(const Config &config, const Round &round, uint32_t worker);
+  void poll(const Round &round, uint32_t worker, bool rests) const;
 
   std::mutex mutex_; ///< Held by start and stop.
   std::vector<std::thread> threads_;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 from xiokv.runtime.controller import Limits, Rings
 from xiokv.runtime.emulator import Emulator, FaultKind, StatusFault, library
 from xiokv.runtime.errors import ArgumentFault, ExitCode, MissingFault, RuntimeFault
+
+CORE = min(os.sched_getaffinity(0))
 
 
 def rings(host: Any, depth: int = 16) -> Rings:
@@ -33,6 +36,10 @@ def rings(host: Any, depth: int = 16) -> Rings:
         ({"active_format": 16}, "active_format is 16; allowed are 0 to 15"),
         ({"threads": 65}, "threads is 65; allowed are 0 to 64"),
         ({"threads": -1}, "threads is -1"),
+        ({"cpus": [CORE, CORE]}, r"each of 2 threads needs a core that no other has"),
+        ({"cpus": [CORE], "threads": 2}, r"each of 2 threads needs a core that no other has"),
+        ({"cpus": [60000]}, r"cpus is \[60000\]; the cores of this process are"),
+        ({"cpus": ["all"]}, "cpus is 'all'; allowed is an integer"),
         ({"seed": -1}, "seed is -1"),
         ({"queues": 1.5}, "queues is 1.5; allowed is an integer"),
         ({"distinct_dw0": True}, "null mode"),
@@ -52,7 +59,7 @@ def test_structures_of_another_size_are_refused(host: Any) -> None:
     error = ctypes.create_string_buffer(100)
 
     assert functions.xiokv_emu_create(config, error, len(error)) is None
-    assert b"struct_size is 56; this controller was compiled for 64" in error.value
+    assert b"struct_size is 184; this controller was compiled for 192" in error.value
     assert functions.xiokv_emu_fault(host.emulator._handle, fault) == -1
 
 
@@ -192,6 +199,28 @@ def test_a_forgotten_controller_ends_its_threads(host: Any) -> None:
     assert len(system_threads()) == before + 3
     del emulator
     gc.collect()
+
+    assert len(system_threads()) == before
+
+
+def test_a_pinned_thread_stays_on_its_core_and_serves(host: Any, wait_until: Any) -> None:
+    before = set(system_threads())
+    with Emulator(cpus=[CORE]) as emulator:
+        (thread,) = set(system_threads()) - before
+        assert os.sched_getaffinity(int(thread)) == {CORE}
+        other = type(host)(emulator).create()
+        other.submit(other.sqe(0x14, b"k", cid=5))
+        wait_until(lambda: other.peek() is not None)
+    assert other.take()[0].cid == 5
+
+
+def test_a_core_that_is_not_there_starts_no_thread(host: Any) -> None:
+    before = len(system_threads())
+    functions = library.load()
+    config = library.Config(flags=1 << 9, cpus=(1023,))
+    handle = functions.xiokv_emu_create(config, None, 0)
+    assert functions.xiokv_emu_start(handle) == -1
+    functions.xiokv_emu_destroy(handle)
 
     assert len(system_threads()) == before
 
