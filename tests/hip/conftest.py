@@ -1,0 +1,109 @@
+"""The stand-in for AMD's runtime library, and processes that take it for the real one."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xiokv.runtime import toolchain
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ROOT / "tests"
+PARTS = ("hip/standin", "amdgpu/machine")
+NAME = "libamdhip64.so"
+FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden")
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+
+# Far above what a process takes; only one that hangs gets there.
+LIMIT = 120
+
+# Calls one function of a test file and prints what it returns, marked by its last line.
+CALLER = """\
+import json, runpy, sys
+found = runpy.run_path(sys.argv[1])[sys.argv[2]](*json.loads(sys.argv[3]))
+print(json.dumps(found), flush=True)
+"""
+
+
+@pytest.fixture(scope="session")
+def standin_library() -> Path:
+    """Return the stand-in library, compiled unless it is there."""
+    units = [path for part in PARTS for path in sorted((TESTS / part).glob("*.cpp"))]
+    texts = [path for part in PARTS for path in sorted((TESTS / part).glob("*.[ch]*"))]
+    sources = toolchain.Sources(
+        TESTS, tuple(map(_relative, units)), PARTS[-1], tuple(map(_relative, texts))
+    )
+    recipe = toolchain.library_recipe(NAME, sources, (*FLAGS, *WARNINGS), {})
+    folder = ROOT / "build" / "tests" / recipe.key(toolchain.find_cxx())
+    return toolchain.build(recipe, folder)
+
+
+def _relative(path: Path) -> str:
+    return path.relative_to(TESTS).as_posix()
+
+
+@dataclass(frozen=True)
+class Standin:
+    """A folder to look for the library in, and how to run things that do."""
+
+    library: Path
+    folder: Path
+
+    def offer(self, *names: str) -> None:
+        """Let the folder have the library under these names, and no other."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        (self.folder / "lib").mkdir(parents=True)
+        for name in names:
+            (self.folder / "lib" / name).symlink_to(self.library)
+
+    def environment(self, **settings: object) -> dict[str, str]:
+        """Return this process's environment with the library in its search path.
+
+        Args:
+            settings: STANDIN_HIP_... variables by the rest of their names, in lower case.
+        """
+        kept = {name: value for name, value in os.environ.items() if "STANDIN_HIP" not in name}
+        asked = {f"STANDIN_HIP_{name.upper()}": str(value) for name, value in settings.items()}
+        # hip-python looks into ROCM_PATH, or else into a fixed folder, before anywhere else.
+        found = {"LD_LIBRARY_PATH": str(self.folder / "lib"), "ROCM_PATH": str(self.folder)}
+        return {**kept, **found, **asked}
+
+    def run(self, *command: object, **settings: object) -> subprocess.CompletedProcess[str]:
+        """Run a program with the library; it may fail."""
+        return subprocess.run(
+            [*map(str, command)],
+            env=self.environment(**settings),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+
+    def call(self, function: Callable[..., Any], *arguments: object, **settings: object) -> Any:
+        """Return what a function of a test file returns in a process of its own.
+
+        Arguments and result go through JSON.
+        """
+        where = (inspect.getsourcefile(function), function.__name__, json.dumps(arguments))
+        done = self.run(sys.executable, "-c", CALLER, *where, **settings)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture
+def standin(standin_library: Path, tmp_path: Path) -> Standin:
+    """Return the stand-in, offered under the name that hip-python asks for."""
+    pytest.importorskip("hip", reason="hip-python is not installed: pip install hip-python")
+    made = Standin(standin_library, tmp_path / "rocm")
+    made.offer(NAME)
+    return made

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "call.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "config.h"
+
+namespace standin {
+
+const char *name_of(hipError_t error) {
+  switch (error) {
+#define STANDIN_NAME(name, value, text)                                        \
+  case name:                                                                   \
+    return #name;
+    STANDIN_ERRORS(STANDIN_NAME)
+#undef STANDIN_NAME
+  }
+  return "hipErrorUnknown";
+}
+
+void require_device() { require(config().devices > 0, hipErrorNoDevice); }
+
+void log(const std::string &line) {
+  static const int file =
+      config().log.empty()
+          ? -1
+          : open(config().log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  // One write a line, so that the lines of threads stay whole.
+  if (file >= 0 && write(file, line.data(), line.size()) < 0)
+    close(file);
+}
+
+} // namespace standin

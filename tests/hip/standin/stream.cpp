@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "stream.h"
+
+namespace standin {
+
+using Guard = std::unique_lock<std::mutex>;
+
+void Moment::reach(hipError_t error) {
+  const Guard guard(mutex_);
+  error_ = error;
+  time_ = Clock::now();
+  reached_.notify_all();
+}
+
+hipError_t Moment::wait() const {
+  Guard guard(mutex_);
+  reached_.wait(guard, [this] { return error_ != hipErrorNotReady; });
+  return error_;
+}
+
+hipError_t Moment::query() const {
+  const Guard guard(mutex_);
+  return error_;
+}
+
+Moment::Clock::time_point Moment::time() const {
+  const Guard guard(mutex_);
+  return time_;
+}
+
+Stream::Stream(int on, bool with_null)
+    : device(on), blocking(with_null), last_(std::make_shared<Moment>()),
+      thread_([this] { run(); }) {
+  last_->reach(hipSuccess);
+}
+
+Stream::~Stream() {
+  {
+    const Guard guard(mutex_);
+    ending_ = true;
+  }
+  more_.notify_one();
+  thread_.join();
+}
+
+MomentPointer Stream::submit(Work work, std::vector<MomentPointer> after) {
+  const Guard guard(mutex_);
+  last_ = std::make_shared<Moment>();
+  items_.push_back(Item{std::move(work), std::move(after), last_});
+  more_.notify_one();
+  return last_;
+}
+
+MomentPointer Stream::last() const {
+  const Guard guard(mutex_);
+  return last_;
+}
+
+void Stream::run() {
+  for (;;) {
+    Guard guard(mutex_);
+    more_.wait(guard, [this] { return ending_ || !items_.empty(); });
+    if (items_.empty())
+      return;
+    const Item item = std::move(items_.front());
+    items_.pop_front();
+    guard.unlock();
+    error_ = carry_out(item);
+    item.end->reach(error_);
+  }
+}
+
+hipError_t Stream::carry_out(const Item &item) {
+  for (const MomentPointer &moment : item.after) {
+    const hipError_t error = moment->wait();
+    if (error_ == hipSuccess)
+      error_ = error;
+  }
+  return error_ == hipSuccess ? item.work() : error_;
+}
+
+} // namespace standin
