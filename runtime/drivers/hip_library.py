@@ -1,0 +1,66 @@
+"""hip-python, and what is wrong where it or the library behind it is not there.
+
+In: nothing. Out: the module ``hip`` of hip-python, whose import needs no library: the first
+call opens ``libamdhip64.so``, by that name alone.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from xiokv.runtime.errors import MissingFault
+
+LIBRARY = "libamdhip64.so"
+
+_FOLDERS = (
+    "/opt/rocm/lib",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/usr/lib",
+)
+
+
+def bindings() -> Any:
+    """Import hip-python.
+
+    Raises:
+        MissingFault: it is not installed, or cannot be imported.
+    """
+    try:
+        from hip import hip
+    except ImportError as error:
+        raise MissingFault(
+            f"hip-python cannot be imported ({error}); install the one of your ROCm:"
+            " pip install 'hip-python>=6.2'"
+        ) from error
+    return hip
+
+
+def library_fault(error: RuntimeError) -> MissingFault:
+    """Return what is wrong where the library or one of its functions cannot be had."""
+    if "dlsym" in str(error):
+        return MissingFault(
+            f"{LIBRARY} lacks a function that hip-python calls ({error}); install the"
+            " hip-python of your ROCm"
+        )
+    others = _others()
+    if others:
+        return MissingFault(
+            f"hip-python opens {LIBRARY}, and there is only {', '.join(map(str, others))}:"
+            " install the package that has that name (apt-get install hip-dev), or make a"
+            " link and add its folder to LD_LIBRARY_PATH"
+        )
+    return MissingFault(
+        f"no HIP runtime: {error}; install ROCm's (apt-get install hip-dev), or add the folder"
+        f" of {LIBRARY} to LD_LIBRARY_PATH"
+    )
+
+
+def _others() -> list[Path]:
+    """Return the runtimes that are there under a name with a version alone."""
+    named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    folders = dict.fromkeys(Path(folder) for folder in (*named, *_FOLDERS) if folder)
+    return [path for folder in folders for path in sorted(folder.glob(f"{LIBRARY}.*"))]
