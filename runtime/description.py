@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.images import Image
 from xiokv.runtime.toolchain import DESCRIPTION
 
 SCHEMA = "xiokv-module/1"
@@ -39,10 +40,10 @@ class Description:
     """What a compiled module says of itself.
 
     Attributes:
-        library: path of the module's file.
-        sha256: hash that the file must have.
+        folder: the module's folder.
+        images: its files, one an architecture.
         target: kind of device it was built for.
-        arch: architecture it was built for.
+        arch: architecture it was built for, or all of them.
         compiler: first line of the compiler's ``--version``.
         generator: version of xiokv that built it.
         facts: identity of the upstream facts.
@@ -52,8 +53,8 @@ class Description:
         fields: semantic fields that the profile declares.
     """
 
-    library: Path
-    sha256: str
+    folder: Path
+    images: tuple[Image, ...]
     target: str
     arch: str
     compiler: str
@@ -63,6 +64,11 @@ class Description:
     kernels: Mapping[str, str]
     profile: str
     fields: tuple[SemanticField, ...]
+
+    @property
+    def library(self) -> Path:
+        """Path of the module's file; of its folder where it has several."""
+        return self.images[0].file if len(self.images) == 1 else self.folder
 
     @property
     def built(self) -> str:
@@ -99,20 +105,24 @@ def read_description(place: Path) -> Description:
     return _Reader(path).description(document)
 
 
-def check_file(description: Description) -> None:
+def check_file(description: Description, image: Image | None = None) -> None:
     """Refuse a module whose file is not the one that was described.
 
     A truncated library must not reach the loader: it would end the process.
+
+    Args:
+        description: the module's.
+        image: the file that is about to be loaded; the first by default.
     """
-    library = description.library
+    image = image or description.images[0]
     try:
-        found = hashlib.sha256(library.read_bytes()).hexdigest()
+        found = hashlib.sha256(image.file.read_bytes()).hexdigest()
     except OSError as error:
-        raise RuntimeFault(f"{library} cannot be read: {error.strerror}") from error
-    if found != description.sha256:
+        raise RuntimeFault(f"{image.file} cannot be read: {error.strerror}") from error
+    if found != image.sha256:
         raise RuntimeFault(
-            f"{library} is truncated or was changed: its SHA-256 is {found[:12]}..., its"
-            f" description says {description.sha256[:12]}...;"
+            f"{image.file} is truncated or was changed: its SHA-256 is {found[:12]}..., its"
+            f" description says {image.sha256[:12]}...;"
             f" {_HINT.format(target=description.target)}"
         )
 
@@ -129,26 +139,41 @@ class _Reader:
             raise RuntimeFault(
                 f"{self._path}: schema {schema!r}; this version of xiokv reads {SCHEMA!r}"
             )
-        library, sha256 = self._file(self._member(document, "files", dict))
+        files = self._member(document, "files", dict)
+        images = self._member(document, "images", list)
+        if not images:
+            raise RuntimeFault(f"{self._path}: images names no file")
         commands = self._member(document, "commands", dict)
         profile = self._member(document, "profile", dict)
-        texts = ("target", "arch", "compiler", "generator", "facts", "spec")
+        texts = ("target", "compiler", "generator", "facts", "spec")
         return Description(
-            library=library,
-            sha256=sha256,
+            folder=self._path.parent,
+            images=tuple(self._image(image, files) for image in images),
+            arch=self._architectures(document),
             **{name: self._member(document, name, str) for name in texts},
             kernels={name: self._member(commands[name], "kernel", str) for name in commands},
             profile=self._member(profile, "name", str),
             fields=tuple(self._field(field) for field in self._member(profile, "fields", list)),
         )
 
-    def _file(self, files: dict[str, Any]) -> tuple[Path, str]:
-        if len(files) != 1:
-            raise RuntimeFault(f"{self._path}: files names {len(files)} files, not one")
-        (name,) = files
+    def _architectures(self, document: Any) -> str:
+        """Return the one architecture of a host module, or all that a GPU's is for."""
+        if isinstance(document.get("arch"), list):
+            return ", ".join(map(str, document["arch"]))
+        return self._member(document, "arch", str)
+
+    def _image(self, image: Any, files: dict[str, Any]) -> Image:
+        name = self._member(image, "file", str)
         if Path(name).name != name:
             raise RuntimeFault(f"{self._path}: {name!r} is no file beside the description")
-        return self._path.with_name(name), self._member(files, name, str)
+        kernels = self._member(image, "kernels", dict)
+        return Image(
+            file=self._path.with_name(name),
+            sha256=self._member(files, name, str),
+            arch=self._member(image, "arch", str),
+            wave=self._member(image, "wave", int),
+            kernels={entry: self._member(kernels, entry, dict) for entry in kernels},
+        )
 
     def _field(self, field: Any) -> SemanticField:
         bits = self._member(field, "bits", dict)

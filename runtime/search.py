@@ -45,8 +45,14 @@ class Found:
     tried: tuple[str, ...]
 
 
-def find(target: str, module: str | PathLike[str] | None) -> Found:
-    """Return the module to load for `target`; the host's is compiled where there is none.
+def find(target: str, module: str | PathLike[str] | None, device_arch: str = "") -> Found:
+    """Return the module to load for `target`; it is compiled where there is none.
+
+    Args:
+        target: kind of device.
+        module: the place that the caller names, if any.
+        device_arch: of a GPU, what its driver states, such as ``gfx942:sramecc+:xnack-`` or
+            ``sm_90``: what is compiled is for it.
 
     Raises:
         MissingFault: there is none, and no compiler to make one.
@@ -59,8 +65,10 @@ def find(target: str, module: str | PathLike[str] | None) -> Found:
             return Found(place, source, tuple(tried))
         else:
             tried.append(f"looked at {source}: nothing at {place}")
-    recipe = toolchain.host_recipe(_packaged(), version("xiokv"))
+    # Without its features a target id fits every setting of them.
+    architectures = (device_arch.split(":")[0],) if device_arch else ()
     try:
+        recipe = toolchain.recipe(target, _packaged(), version("xiokv"), architectures)
         return Found(toolchain.build_cached(recipe), "the user's cache", tuple(tried))
     except MissingFault as fault:
         raise MissingFault("\n".join([f"no compiled module, and {fault}", *tried])) from fault

@@ -66,7 +66,7 @@ def _library() -> ctypes.CDLL:
     read = (*UNITS, *(path.relative_to(ROOT).as_posix() for path in headers))
     sources = toolchain.Sources(ROOT, UNITS, "generated/include", read)
     description = {"kind": "benchmark", "generator": version("xiokv")}
-    recipe = toolchain.Recipe("xiokv_bench.so", sources, FLAGS, description)
+    recipe = toolchain.library_recipe("xiokv_bench.so", sources, FLAGS, description)
     library = ctypes.CDLL(str(toolchain.build_cached(recipe)))
     batch = ctypes.POINTER(abi.Batch)
     library.bench_race.argtypes = (ctypes.c_void_p, batch)

@@ -18,7 +18,7 @@ import pytest
 
 from xiokv.runtime import toolchain
 from xiokv.runtime.errors import ExitCode, MissingFault, RuntimeFault
-from xiokv.runtime.toolchain import Compiler, Recipe, Sources
+from xiokv.runtime.toolchain import Compiler, Recipe, Sources, library_recipe
 
 FLAGS = ("-shared", "-fPIC")
 
@@ -33,7 +33,7 @@ def said(*arguments):
     lock(*arguments)
 fcntl.flock = said
 sources = toolchain.Sources(Path(sys.argv[1]), ("unit.cpp",), "include", ("unit.cpp",))
-recipe = toolchain.Recipe("small.so", sources, ("-shared", "-fPIC"), {"spec": "1"})
+recipe = toolchain.library_recipe("small.so", sources, ("-shared", "-fPIC"), {"spec": "1"})
 print(toolchain.build(recipe, Path(sys.argv[2])), flush=True)
 """
 
@@ -56,7 +56,7 @@ def small(tmp_path: Path) -> Recipe:
     (root / "include").mkdir(parents=True)
     (root / "unit.cpp").write_text('extern "C" int answer() { return 1; }\n')
     sources = Sources(root, ("unit.cpp",), "include", ("unit.cpp",))
-    return Recipe("small.so", sources, FLAGS, {"spec": "1"})
+    return library_recipe("small.so", sources, FLAGS, {"spec": "1"})
 
 
 def answer(library: Path) -> int:
@@ -149,7 +149,7 @@ def test_a_failed_compile_says_why_and_leaves_nothing(small: Recipe, tmp_path: P
     with pytest.raises(RuntimeFault) as caught:
         toolchain.build(small, tmp_path / "out")
     lines = str(caught.value).splitlines()
-    assert lines[0].endswith("could not compile the module (exit code 1):")
+    assert lines[0].endswith("could not compile small.so (exit code 1):")
     assert any("unit.cpp:" in line for line in lines[1:])
     assert len(lines) <= 22
     assert files(tmp_path / "out") == {".lock"}
@@ -203,7 +203,7 @@ def test_a_compiler_that_writes_nothing_is_named(
     small: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CXX", "true")
-    with pytest.raises(RuntimeFault, match=r"true could not compile .*it wrote no library"):
+    with pytest.raises(RuntimeFault, match=r"true could not compile .*it wrote no file"):
         toolchain.build(small, tmp_path / "out")
 
 
@@ -290,7 +290,7 @@ def test_of_two_processes_one_compiles_and_both_load(slow: Slow) -> None:
 
 def test_a_kill_in_mid_compile_blocks_nothing(small: Recipe, slow: Slow, wait_until) -> None:
     slow.start()
-    wait_until(lambda: any(path.stat().st_size for path in slow.out.glob(".*.tmp")))
+    wait_until(lambda: any(path.stat().st_size for path in slow.out.glob(".*.tmp/small.so")))
     slow.kill()
     assert answer(toolchain.build(small, slow.out)) == 1
     assert files(slow.out) == {"small.so", "module.json", ".lock"}
