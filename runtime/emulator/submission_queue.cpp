@@ -38,6 +38,7 @@ bool SubmissionQueue::serve() {
   while (!runnable_.empty())
     run();
   collect();
+  land();
   return post_all() || fetched != 0;
 }
 
@@ -48,6 +49,7 @@ bool SubmissionQueue::step() {
   if (dead_ || is_stalled())
     return false;
   collect();
+  land();
   const std::lock_guard<std::mutex> lock(cq_.mutex);
   cq_.read_head();
   int possible[3];
@@ -64,7 +66,7 @@ bool SubmissionQueue::step() {
   if (chosen == fetching)
     fetch();
   else if (chosen == running)
-    run();
+    run_alone();
   else
     post_stepwise();
   return true;
@@ -176,15 +178,32 @@ void SubmissionQueue::collect() {
   }
 }
 
-/// Makes the command's completion, and those that faults add or take away. The
-/// data is in its place before the completion can be seen.
-void SubmissionQueue::end(Task &task, Outcome outcome) {
+/// A step is of one command: its data has landed when the step is over.
+void SubmissionQueue::run_alone() {
+  run();
+  land();
+}
+
+/// A completion may be seen only after its command's data is in place; one wait
+/// for that serves all commands that have ended.
+void SubmissionQueue::land() {
+  if (ended_.empty())
+    return;
+  const bool landed = space_.dma.flush();
+  for (const Ended &ended : ended_) {
+    const bool lost = !landed && ended.outcome.status == Status::success;
+    leave(*ended.task,
+          lost ? Outcome{Status::data_transfer_error, 0} : ended.outcome);
+  }
+  ended_.clear();
+}
+
+/// Makes the command's completion, and those that faults add or take away.
+void SubmissionQueue::leave(Task &task, Outcome outcome) {
   const Verdict &verdict = task.verdict;
   const Sqe &sqe = task.command.sqe;
   counters_.bytes_in += task.command.bytes_in;
   counters_.bytes_out += task.command.bytes_out;
-  if (!space_.dma.flush() && outcome.status == Status::success)
-    outcome = {Status::data_transfer_error, 0};
   Completion completion = {outcome.dw0, qid_, sqe.cid(),
                            status_field(outcome.status)};
   if (verdict.status)

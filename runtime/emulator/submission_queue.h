@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "completion_queue.h"
 #include "tasks.h"
@@ -46,6 +47,10 @@ public:
   void kill() { dead_ = true; }
 
 private:
+  struct Ended {
+    Task *task;
+    Outcome outcome;
+  };
   struct Leaving {
     Completion completion;
     std::optional<uint64_t> duplicate_after;
@@ -68,7 +73,10 @@ private:
   // Run.
   void run();
   void collect();
-  void end(Task &task, Outcome outcome);
+  void run_alone();
+  void end(Task &task, Outcome outcome) { ended_.push_back({&task, outcome}); }
+  void land();
+  void leave(Task &task, Outcome outcome);
   Outcome null_outcome(const Sqe &sqe);
   uint16_t status_field(Status status) const;
 
@@ -104,7 +112,8 @@ private:
   Tasks tasks_;
   std::multimap<uint64_t, Task *> delayed_; ///< By the time they are due.
   std::deque<Task *> runnable_;
-  uint64_t submitted_ = 0; ///< Tasks that the store has.
+  uint64_t submitted_ = 0;   ///< Tasks that the store has.
+  std::vector<Ended> ended_; ///< Their data may still be on its way.
   std::deque<Leaving> leaving_;
   std::multimap<uint64_t, Completion> late_; ///< By the time they are due.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -201,3 +202,18 @@ def test_a_hook_is_set_before_there_are_queues(host: Any) -> None:
     with pytest.raises(ArgumentFault, match="needs read and write"):
         host.emulator.set_dma(DmaHook())
     host.emulator.set_dma(None)
+
+
+def test_commands_that_are_there_together_are_flushed_once(
+    hooked: Any, host: Any, wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    hooked.run(shifted(hooked, STORE, 5))
+    host.hook.calls.clear()
+    hooked.submit(*(shifted(hooked, RETRIEVE, 5) for _ in range(7)))
+
+    hooked.emulator.start()
+    wait_until(lambda: hooked.peek() is not None)
+    hooked.emulator.stop()
+
+    assert [name for name, *_ in host.hook.calls] == ["write"] * 7 + ["flush"]
+    assert [cqe.status for cqe in hooked.take()] == [0] * 7
