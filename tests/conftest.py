@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
+import shutil
+import subprocess
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -55,6 +60,69 @@ def project(tmp_path: Path) -> Path:
     (folder / ".git").mkdir()
     (folder / "xiokv.toml").write_text(PROJECT_TOML, encoding="utf-8")
     return folder
+
+
+class NativeBuild:
+    """Compiles C++ of the tests; what was compiled before, from the same text, is kept."""
+
+    FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-pthread", "-fvisibility=hidden")
+    WARNINGS = ("-Wall", "-Wextra", "-Werror")
+
+    def __init__(self, compiler: str) -> None:
+        self._compiler = compiler
+        self._kept = ROOT / "build" / "tests"
+        version = subprocess.run([compiler, "--version"], capture_output=True, check=True)
+        self._base = (version.stdout, " ".join((*self.FLAGS, *self.WARNINGS)).encode())
+
+    def library(self, name: str, *folders: Path, flags: tuple[str, ...] = ()) -> Path:
+        """Return a shared library of all units in some folders.
+
+        Args:
+            name: its file name.
+            folders: their headers may be included by any unit.
+            flags: for the linker.
+        """
+        texts = [path for folder in folders for path in sorted(folder.glob("*.[ch]*"))]
+        headers = b"".join(path.read_bytes() for path in texts if path.suffix != ".cpp")
+        self._kept.mkdir(parents=True, exist_ok=True)
+        with (self._kept / ".lock").open("w") as lock, ThreadPoolExecutor(os.cpu_count()) as pool:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            units = [path for path in texts if path.suffix == ".cpp"]
+            objects = list(pool.map(lambda unit: self._object(unit, headers), units))
+            return self._link(name, objects, flags)
+
+    def _object(self, unit: Path, headers: bytes) -> Path:
+        made = self._kept / f"{unit.stem}-{self._key(unit.read_bytes(), headers)}.o"
+        words = (*self.FLAGS, *self.WARNINGS, "-c", str(unit))
+        return self._make(made, *words)
+
+    def _link(self, name: str, objects: list[Path], flags: tuple[str, ...]) -> Path:
+        words = ("-shared", "-pthread", *map(str, objects), *flags)
+        folder = self._kept / self._key(" ".join(words).encode())
+        folder.mkdir(exist_ok=True)
+        return self._make(folder / name, *words)
+
+    def _make(self, made: Path, *words: str) -> Path:
+        if not made.exists():
+            part = made.with_name(f"{made.name}.part")
+            done = subprocess.run(
+                [self._compiler, *words, "-o", str(part)], capture_output=True, text=True
+            )
+            assert done.returncode == 0, done.stderr
+            part.replace(made)
+        return made
+
+    def _key(self, *texts: bytes) -> str:
+        return hashlib.sha256(b"\0".join((*self._base, *texts))).hexdigest()[:32]
+
+
+@pytest.fixture(scope="session")
+def native_build() -> NativeBuild:
+    """Return what compiles C++ of the tests, or skip."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("g++ is not installed: apt-get install g++")
+    return NativeBuild(compiler)
 
 
 # The packages are imported by the fixtures that follow, and not above: what they are is

@@ -15,14 +15,8 @@ from typing import Any
 
 import pytest
 
-from xiokv.runtime import toolchain
-
-ROOT = Path(__file__).resolve().parents[2]
-TESTS = ROOT / "tests"
-PARTS = ("hip/standin", "amdgpu/machine")
+TESTS = Path(__file__).resolve().parents[1]
 NAME = "libamdhip64.so"
-FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden")
-WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 # Far above what a process takes; only one that hangs gets there.
 LIMIT = 120
@@ -36,20 +30,9 @@ print(json.dumps(found), flush=True)
 
 
 @pytest.fixture(scope="session")
-def standin_library() -> Path:
-    """Return the stand-in library, compiled unless it is there."""
-    units = [path for part in PARTS for path in sorted((TESTS / part).glob("*.cpp"))]
-    texts = [path for part in PARTS for path in sorted((TESTS / part).glob("*.[ch]*"))]
-    sources = toolchain.Sources(
-        TESTS, tuple(map(_relative, units)), PARTS[-1], tuple(map(_relative, texts))
-    )
-    recipe = toolchain.library_recipe(NAME, sources, (*FLAGS, *WARNINGS), {})
-    folder = ROOT / "build" / "tests" / recipe.key(toolchain.find_cxx())
-    return toolchain.build(recipe, folder)
-
-
-def _relative(path: Path) -> str:
-    return path.relative_to(TESTS).as_posix()
+def standin_library(native_build: Any) -> Path:
+    """Return the stand-in library: HIP's calls, and the machine that runs the kernels."""
+    return native_build.library(NAME, TESTS / "hip" / "standin", TESTS / "amdgpu" / "machine")
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,28 @@
 
 namespace standin {
 
-using Guard = std::unique_lock<std::mutex>;
+using Lock = std::unique_lock<std::mutex>;
 
 void Moment::reach(hipError_t error) {
-  const Guard guard(mutex_);
+  const Lock lock(mutex_);
   error_ = error;
   time_ = Clock::now();
   reached_.notify_all();
 }
 
 hipError_t Moment::wait() const {
-  Guard guard(mutex_);
-  reached_.wait(guard, [this] { return error_ != hipErrorNotReady; });
+  Lock lock(mutex_);
+  reached_.wait(lock, [this] { return error_ != hipErrorNotReady; });
   return error_;
 }
 
 hipError_t Moment::query() const {
-  const Guard guard(mutex_);
+  const Lock lock(mutex_);
   return error_;
 }
 
 Moment::Clock::time_point Moment::time() const {
-  const Guard guard(mutex_);
+  const Lock lock(mutex_);
   return time_;
 }
 
@@ -36,7 +36,7 @@ Stream::Stream(int on, bool with_null)
 
 Stream::~Stream() {
   {
-    const Guard guard(mutex_);
+    const Lock lock(mutex_);
     ending_ = true;
   }
   more_.notify_one();
@@ -44,7 +44,7 @@ Stream::~Stream() {
 }
 
 MomentPointer Stream::submit(Work work, std::vector<MomentPointer> after) {
-  const Guard guard(mutex_);
+  const Lock lock(mutex_);
   last_ = std::make_shared<Moment>();
   items_.push_back(Item{std::move(work), std::move(after), last_});
   more_.notify_one();
@@ -52,19 +52,19 @@ MomentPointer Stream::submit(Work work, std::vector<MomentPointer> after) {
 }
 
 MomentPointer Stream::last() const {
-  const Guard guard(mutex_);
+  const Lock lock(mutex_);
   return last_;
 }
 
 void Stream::run() {
   for (;;) {
-    Guard guard(mutex_);
-    more_.wait(guard, [this] { return ending_ || !items_.empty(); });
+    Lock lock(mutex_);
+    more_.wait(lock, [this] { return ending_ || !items_.empty(); });
     if (items_.empty())
       return;
     const Item item = std::move(items_.front());
     items_.pop_front();
-    guard.unlock();
+    lock.unlock();
     error_ = carry_out(item);
     item.end->reach(error_);
   }
