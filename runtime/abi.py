@@ -79,6 +79,7 @@ class Queue(ctypes.Structure):
                 "tables",
                 "prp_pool",
                 "prp_iova",
+                "mirror",
             )
         ),
         *(
@@ -115,7 +116,7 @@ class Semantic(ctypes.Structure):
 
 
 class BatchState(ctypes.Structure):
-    """What the queues of one launch share; all zero before the launch."""
+    """What the queues of one launch share; all zero before the launch and after it."""
 
     _fields_ = (
         ("claimed", ctypes.c_uint64),

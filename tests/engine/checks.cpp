@@ -163,6 +163,20 @@ struct xiokv_emu_counters Scenario::counters() const {
 
 /// A CQ head doorbell is seen before the SQ doorbell that uses its room: then
 /// only completions that a fault adds ever find their ring full.
+void Scenario::check_mirrors() const {
+  for (const xiokv_queue &queue : queues_) {
+    if (queue.mirror == 0)
+      continue;
+    const auto &seen = *reinterpret_cast<const xiokv_queue *>(queue.mirror);
+    if (seen.sq_tail != queue.sq_tail || seen.cq_head != queue.cq_head ||
+        seen.cq_phase != queue.cq_phase || seen.state != queue.state ||
+        seen.free_position != queue.free_position ||
+        memcmp(&seen.report, &queue.report, sizeof seen.report) != 0)
+      throw Broken("the mirror of queue " + std::to_string(queue.qid) +
+                   " shows another state");
+  }
+}
+
 void Scenario::check_doorbells() const {
   if (counters().invalid_doorbells != 0)
     throw Broken("a doorbell was given a place that it may not have");

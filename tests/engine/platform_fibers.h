@@ -35,7 +35,13 @@ XIOKV_DEVICE uint64_t xiokv_ballot(bool vote) {
 XIOKV_DEVICE uint32_t xiokv_first_lane(uint32_t value) {
   return static_cast<uint32_t>(fibers::world->broadcast(value));
 }
+XIOKV_DEVICE uint32_t xiokv_uniform(uint32_t value) { return value; }
+template <class Arguments>
+XIOKV_DEVICE const Arguments *xiokv_anew(const Arguments *arguments) {
+  return arguments;
+}
 XIOKV_DEVICE void xiokv_barrier() { fibers::world->barrier(); }
+XIOKV_DEVICE void xiokv_wave_barrier() { fibers::world->ballot(true); }
 XIOKV_DEVICE void xiokv_release_system() {
 #ifndef BROKEN_NO_RELEASE
   fibers::world->drain(fibers::world->lane());

@@ -212,6 +212,9 @@ std::vector<xiokv_result> Scenario::launch(Request &request, Tally &tally) {
   batch.queue_count = static_cast<uint32_t>(queues_.size());
   batch.chunk = 1 + below(20);
   request.buffer->describe(batch);
+  std::vector<xiokv_queue> mirrors(queues_.size());
+  for (size_t i = 0; i < queues_.size(); ++i)
+    queues_[i].mirror = chance(2) ? address(&mirrors[i]) : 0;
   limited_ = request.stop_at != 0 || request.total != 0;
   was_dead_ = any_dead();
   const uint64_t fetched = counters().commands;
@@ -239,7 +242,10 @@ std::vector<xiokv_result> Scenario::launch(Request &request, Tally &tally) {
     check_outcome(request, i, results[i]);
   check_trace();
   check_queues(results);
+  check_mirrors();
   check_doorbells();
+  if (state.claimed != 0 || state.exited != 0)
+    throw Broken("the last queue out left the batch's state as it was");
   if (request.stop_at == Request::preset)
     check_nothing_ran(results, counters().commands - fetched);
   tally.add("keys", count);

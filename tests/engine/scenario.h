@@ -94,6 +94,7 @@ private:
                    const xiokv_result &result) const;
   void check_trace();
   void check_queues(const std::vector<xiokv_result> &results);
+  void check_mirrors() const;
   void check_doorbells() const;
   void check_nothing_ran(const std::vector<xiokv_result> &results,
                          uint64_t fetched) const;

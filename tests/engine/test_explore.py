@@ -37,28 +37,29 @@ def test_every_key_gets_its_own_result_whatever_the_interleaving(
 # What is taken out of the engine.
 MUTATIONS: dict[str, tuple[Edit, ...]] = {
     "a stop of the machine counts as a stall": (
-        ("    engine.warned = now;\n", "    engine.warned = now - last;\n"),
+        ("    times.warned = now;\n", "    times.warned = now - last;\n"),
     ),
     "no release before the SQ doorbell": (("  xiokv_release_system();\n", ""),),
-    "no barrier before the SQ doorbell": (
-        (
-            "  xiokv_release_system();\n  xiokv_barrier();\n",
-            "  xiokv_release_system();\n",
-        ),
+    "no barrier in a round": (
+        ("  xiokv_barrier();\n  const uint32_t seen =", "  const uint32_t seen ="),
     ),
     "no second read of a completion": (
         ("  uint32_t tail; ", "  xiokv_words seen;\n  uint32_t tail; "),
+        ("base == 0 ? look.again :", "base == 0 ? engine.seen :"),
         (
-            "    fresh = watches &&",
-            "    engine.seen = words;\n    fresh = watches &&",
+            "  xiokv_tell(engine, look);\n",
+            "  xiokv_tell(engine, look);\n  engine.seen = look.ahead;\n",
         ),
-        ("cqe = xiokv_load16(xiokv_cqe_at(engine, step))", "cqe = engine.seen"),
     ),
-    "no barrier after the results": (
-        (
-            "  xiokv_barrier();\n  const uint32_t freed =",
-            "  const uint32_t freed =",
-        ),
+    "two rounds share what they tell": (("#define XIOKV_ROUNDS 3u", "#define XIOKV_ROUNDS 2u"),),
+    "lanes store entries that others have not written yet": (
+        ("  xiokv_wave_barrier();\n  xiokv_sqe *ring", "  xiokv_sqe *ring"),
+    ),
+    "lanes write entries that others have not stored yet": (
+        ("  }\n  xiokv_wave_barrier();\n}", "  }\n}"),
+    ),
+    "keys read ahead are those of other lanes": (
+        ("engine.next + xiokv_min(base + XIOKV_LANES, room)", "engine.next + base + XIOKV_LANES"),
     ),
     "no generation in a CID": (("cid + (1u << slots.slot_bits)", "cid"),),
     "a CID of another generation is believed": (
@@ -73,7 +74,9 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
     "the wrapped entries' phase is the head's": (
         ("(engine.phase ^ (wrapped ? 1u : 0u))", "(engine.phase ^ (wrapped && 0))"),
     ),
-    "one command too many in flight": (("      1u;\n  engine.next", "      0u;\n  engine.next"),),
+    "one command too many in flight": (
+        ("      1u;\n  engine.expired", "      0u;\n  engine.expired"),
+    ),
     "the CQ doorbell is not written": (
         (
             "queue.cq_doorbell),\n                  engine.head",
@@ -98,13 +101,17 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
         ("static_cast<uint64_t>(slot) * queue.prp_pages", "0 * queue.prp_pages * slot"),
     ),
     "a queue whose command timed out stays alive": (
-        ("engine.stored->state = XIOKV_QUEUE_DEAD;", "engine.stored->state += 0;"),
+        ("engine.queue.state = XIOKV_QUEUE_DEAD;", "engine.queue.state += 0;"),
     ),
     "a batch that was stopped beforehand begins": (
-        ("engine.stopping = engine.shared->stop[engine.round] != 0;", "engine.stopping = false;"),
+        ("engine.stopping = xiokv_uniform(shared.stop[0]) != 0 ? 1u : 0u;", "engine.stopping = 0;"),
+    ),
+    "the batch's state is left as it was": (("      *state = {0, 0, 0};\n", ""),),
+    "the mirror shows the state before": (
+        ("xiokv_queue *>(engine.queue.mirror),", "xiokv_queue *>(engine.batch->queues),"),
     ),
     "keys that no queue claimed have no outcome": (
-        ("last ? xiokv_device_add64", "false ? xiokv_device_add64"),
+        ("      first = xiokv_device_add64(&state->claimed, 0);\n", ""),
     ),
 }
 

@@ -40,6 +40,7 @@ static constexpr uint64_t xiokv_abi_layout[] = {
     XIOKV_AT(xiokv_queue, tables),
     XIOKV_AT(xiokv_queue, prp_pool),
     XIOKV_AT(xiokv_queue, prp_iova),
+    XIOKV_AT(xiokv_queue, mirror),
     XIOKV_AT(xiokv_queue, prp_pages),
     XIOKV_AT(xiokv_queue, sq_depth),
     XIOKV_AT(xiokv_queue, cq_depth),

@@ -52,34 +52,53 @@ XIOKV_DEVICE uint32_t xiokv_semantic_bits(const xiokv_semantic &place,
   return bits & place.mask;
 }
 
-/// @brief Gather the request of key `index`.
+/// @brief What the arrays of the batch say about one key.
+struct xiokv_inputs {
+  xiokv_words key;
+  uint64_t offset;
+  uint32_t size;
+  uint32_t key_length;
+  xiokv_reserved reserved;
+};
+
+/// @brief Read what the batch says about key `index`.
+XIOKV_DEVICE xiokv_inputs xiokv_read_inputs(const xiokv_batch &batch,
+                                            uint32_t index) {
+  xiokv_inputs inputs;
+  inputs.key = reinterpret_cast<const xiokv_words *>(batch.keys)[index];
+  inputs.offset = xiokv_value_offset(batch, index);
+  inputs.size = xiokv_value_size(batch, index);
+  inputs.key_length =
+      batch.key_lengths != 0
+          ? reinterpret_cast<const uint8_t *>(batch.key_lengths)[index]
+          : batch.key_length;
+  inputs.reserved = {xiokv_semantic_bits(batch.semantic[0], index),
+                     xiokv_semantic_bits(batch.semantic[1], index),
+                     xiokv_semantic_bits(batch.semantic[2], index)};
+  return inputs;
+}
+
+/// @brief Gather the request of a key.
 ///
 /// The runtime has checked every size. One that the queue cannot carry all the
 /// same goes out with key length 0 and no buffer, which a controller refuses,
 /// or which lists nothing: a PRP list never leaves its slot's pages.
 XIOKV_DEVICE xiokv_request xiokv_make_request(const xiokv_queue &queue,
                                               const xiokv_batch &batch,
-                                              uint32_t index, uint32_t cid,
-                                              uint32_t slot) {
+                                              const xiokv_inputs &inputs,
+                                              uint32_t cid, uint32_t slot) {
   xiokv_request request;
-  const xiokv_words key =
-      reinterpret_cast<const xiokv_words *>(batch.keys)[index];
   for (uint32_t i = 0; i < 4; ++i)
-    request.key.words[i] = key.word[i];
-  request.key.length =
-      batch.key_lengths != 0
-          ? reinterpret_cast<const uint8_t *>(batch.key_lengths)[index]
-          : batch.key_length;
-  request.size = xiokv_value_size(batch, index);
+    request.key.words[i] = inputs.key.word[i];
+  request.key.length = inputs.key_length;
+  request.size = inputs.size;
   if (request.size > queue.max_transfer)
     request.size = request.key.length = 0;
-  request.prp = xiokv_build_prp(queue, batch, slot,
-                                xiokv_value_offset(batch, index), request.size);
+  request.prp =
+      xiokv_build_prp(queue, batch, slot, inputs.offset, request.size);
   request.cid = cid;
   request.nsid = queue.nsid;
   request.options = batch.options;
-  request.reserved = {xiokv_semantic_bits(batch.semantic[0], index),
-                      xiokv_semantic_bits(batch.semantic[1], index),
-                      xiokv_semantic_bits(batch.semantic[2], index)};
+  request.reserved = inputs.reserved;
   return request;
 }

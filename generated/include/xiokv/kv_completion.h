@@ -19,10 +19,13 @@ enum xiokv_expiry {
   XIOKV_OVERDUE = 2, ///< The whole batch has taken its total limit.
 };
 
-/// @brief What one look at the completion ring found.
+/// @brief What a lane loaded in one look at the completion ring, in one round
+/// trip: the entry at head + lane again, the one `run` places on for the first
+/// time; the last lane loads the stop flag.
 struct xiokv_look {
-  uint32_t run;     ///< New entries in a row from `head`.
-  uint32_t expired; ///< enum xiokv_expiry.
+  xiokv_words again;
+  xiokv_words ahead;
+  bool watches; ///< `ahead` is an entry.
 };
 
 /// @brief Address of the CQ entry `step` places after the head.
@@ -45,75 +48,40 @@ XIOKV_DEVICE bool xiokv_is_new(const xiokv_engine &engine, uint32_t step,
 /// The last eighth of the deadline counts from the first look that falls into
 /// it: after a stop of the process or of the machine, in which nobody could
 /// make progress, a controller still gets that long.
-XIOKV_DEVICE xiokv_expiry xiokv_expired(xiokv_engine &engine) {
+XIOKV_DEVICE xiokv_expiry xiokv_expired(const xiokv_engine &engine) {
+  xiokv_times &times = engine.shared->times;
   const uint64_t now = xiokv_clock();
-  if (engine.batch->total != 0 && now - engine.started >= engine.batch->total)
+  if (engine.batch->total != 0 && now - times.started >= engine.batch->total)
     return XIOKV_OVERDUE;
   const uint64_t last = engine.batch->deadline / 8;
-  if (now - engine.progress < engine.batch->deadline - last)
+  if (now - times.progress < engine.batch->deadline - last)
     return XIOKV_IN_TIME;
-  if (engine.warned <= engine.progress)
-    engine.warned = now;
-  return now - engine.warned >= last ? XIOKV_STALLED : XIOKV_IN_TIME;
+  if (times.warned <= times.progress)
+    times.warned = now;
+  return now - times.warned >= last ? XIOKV_STALLED : XIOKV_IN_TIME;
 }
 
-/// @brief One lane looks at one entry after the other.
-XIOKV_DEVICE uint32_t xiokv_look_serial(xiokv_engine &engine) {
-  const uint32_t most = xiokv_min(engine.in_flight, XIOKV_SERIAL_RUN);
-  uint32_t run = 0;
-  while (run < most &&
-         xiokv_is_new(engine, run, xiokv_load16(xiokv_cqe_at(engine, run))))
-    ++run;
-  engine.shared->stop[engine.round] = xiokv_stop_flag(*engine.batch);
-  return run;
-}
-
-/// @brief Every lane looks at one entry; the last lane looks at the stop flag
-/// in the same access, so that it costs no round trip of its own.
-/// @return New entries in a row that this wave saw.
-XIOKV_DEVICE uint32_t xiokv_look_wide(xiokv_engine &engine) {
+/// @brief Load what this lane watches.
+///
+/// An entry that was seen new is loaded again, after the acquire fence: the
+/// look that saw its phase may have returned older words beside it.
+XIOKV_DEVICE xiokv_look xiokv_look_at_ring(const xiokv_engine &engine) {
   const uint32_t lane = xiokv_lane();
-  const bool watches = lane < xiokv_min(engine.in_flight, XIOKV_LANES - 1u);
   const bool stops = lane == XIOKV_LANES - 1u;
-  bool fresh = false;
-  if (watches || stops) {
-    const xiokv_words words =
-        xiokv_load16(stops ? reinterpret_cast<const void *>(engine.batch->stop)
-                           : xiokv_cqe_at(engine, lane));
-    fresh = watches && xiokv_is_new(engine, lane, words);
-    if (stops)
-      engine.shared->stop[engine.round] = words.word[0];
+  xiokv_look look = {};
+  if (engine.run != 0) {
+    xiokv_acquire_system();
+    if (lane < engine.run)
+      look.again = xiokv_load16(xiokv_cqe_at(engine, lane));
   }
-  return xiokv_leading_run(xiokv_ballot(fresh));
-}
-
-/// @brief Look at the completion ring once; all lanes learn the same.
-XIOKV_DEVICE xiokv_look xiokv_look_at_ring(xiokv_engine &engine) {
-  xiokv_shared &shared = *engine.shared;
-  engine.round ^= 1u;
-  const uint32_t round = engine.round;
-  const uint32_t mine =
-      XIOKV_LANES == 1 ? xiokv_look_serial(engine) : xiokv_look_wide(engine);
-  if (xiokv_wave_lane() == 0)
-    shared.run[round][xiokv_wave()] = mine;
-  if (xiokv_lane() == 0) {
-    shared.expired[round] = xiokv_expired(engine);
-    shared.freed[round] = 0;
-  }
-  xiokv_barrier();
-  const uint32_t width = xiokv_wave_width();
-  uint32_t run = shared.run[round][0];
   if (XIOKV_LANES != 1)
-    for (uint32_t wave = 1; wave * width < XIOKV_LANES && run == wave * width;
-         ++wave)
-      run += shared.run[round][wave];
-  engine.stopping = engine.stopping || shared.stop[round] != 0;
-  return xiokv_look{run, shared.expired[round]};
-}
-
-/// @brief Count a completion that is not believed.
-XIOKV_DEVICE void xiokv_count(uint64_t &counter) {
-  xiokv_device_add64(&counter, 1);
+    look.watches =
+        lane < xiokv_min(engine.in_flight - engine.run, XIOKV_LANES - 1u);
+  if (look.watches || stops)
+    look.ahead =
+        xiokv_load16(stops ? reinterpret_cast<const void *>(engine.batch->stop)
+                           : xiokv_cqe_at(engine, engine.run + lane));
+  return look;
 }
 
 /// @brief Believe a completion or not; a believed one writes its key's result.
@@ -122,19 +90,18 @@ template <class Command>
 XIOKV_DEVICE bool xiokv_settle(const xiokv_engine &engine,
                                const xiokv_words &cqe) {
   const xiokv_queue &queue = engine.queue;
-  xiokv_queue_report &report = engine.stored->report;
   const uint32_t cid = cqe.word[3] & 0xffffu;
   const uint32_t slot = xiokv_slot_of(engine.slots, cid);
   if (cqe.word[2] >> 16 != queue.qid) {
-    xiokv_count(report.foreign);
+    xiokv_count(engine, XIOKV_TALLY_FOREIGN, 1);
     return false;
   }
   if (slot >= queue.window) {
-    xiokv_count(report.unknown);
+    xiokv_count(engine, XIOKV_TALLY_UNKNOWN, 1);
     return false;
   }
   if (!xiokv_shared_swap_if(&engine.slots.live[slot], cid, XIOKV_SLOT_FREE)) {
-    xiokv_count(report.stale);
+    xiokv_count(engine, XIOKV_TALLY_STALE, 1);
     return false;
   }
   const uint32_t index = engine.slots.key[slot];
@@ -142,7 +109,7 @@ XIOKV_DEVICE bool xiokv_settle(const xiokv_engine &engine,
   xiokv_completed done = Command::classify(
       status, cqe.word[0], xiokv_value_size(*engine.batch, index));
   if (done.value_size > queue.max_value) {
-    xiokv_count(report.oversize);
+    xiokv_count(engine, XIOKV_TALLY_OVERSIZE, 1);
     done = {0, XIOKV_OUTCOME_ERROR};
   }
   *xiokv_result_at(*engine.batch,
@@ -169,29 +136,82 @@ XIOKV_DEVICE void xiokv_give_back(xiokv_engine &engine, bool freed,
       xiokv_next_cid(engine.slots, cid);
 }
 
-/// @brief Take the `run` new entries at the head of the completion ring.
-///
-/// An entry is read again after the acquire fence: the look that saw its phase
-/// may have returned older words beside it. The CQ doorbell is written before
-/// the count of commands in flight falls, and a refill releases it before the
-/// SQ doorbell.
-/// @return Commands that left flight.
+/// @brief Settle the `run` entries at the head, each by its lane; on a one-lane
+/// platform one after the other.
 template <class Command>
-XIOKV_DEVICE uint32_t xiokv_take_run(xiokv_engine &engine, uint32_t run) {
-  xiokv_acquire_system();
-  for (uint32_t base = 0; base < run; base += XIOKV_LANES) {
+XIOKV_DEVICE void xiokv_settle_run(xiokv_engine &engine,
+                                   const xiokv_look &look) {
+  for (uint32_t base = 0; base < engine.run; base += XIOKV_LANES) {
     const uint32_t step = base + xiokv_lane();
     bool freed = false;
     uint32_t cid = 0;
-    if (step < run) {
-      const xiokv_words cqe = xiokv_load16(xiokv_cqe_at(engine, step));
+    if (step < engine.run) {
+      const xiokv_words cqe =
+          base == 0 ? look.again : xiokv_load16(xiokv_cqe_at(engine, step));
       cid = cqe.word[3] & 0xffffu;
       freed = xiokv_settle<Command>(engine, cqe);
     }
     xiokv_give_back(engine, freed, cid);
   }
-  xiokv_barrier();
-  const uint32_t freed = engine.shared->freed[engine.round];
+}
+
+/// @brief New entries in a row after the run, as far as this wave saw.
+XIOKV_DEVICE uint32_t xiokv_new_entries(const xiokv_engine &engine,
+                                        const xiokv_look &look) {
+  if (XIOKV_LANES != 1)
+    return xiokv_leading_run(xiokv_ballot(
+        look.watches &&
+        xiokv_is_new(engine, engine.run + xiokv_lane(), look.ahead)));
+  const uint32_t most =
+      xiokv_min(engine.in_flight - engine.run, XIOKV_SERIAL_RUN);
+  uint32_t seen = 0;
+  while (seen < most &&
+         xiokv_is_new(engine, engine.run + seen,
+                      xiokv_load16(xiokv_cqe_at(engine, engine.run + seen))))
+    ++seen;
+  return seen;
+}
+
+/// @brief Tell the other lanes what this one saw; they read it after a barrier.
+XIOKV_DEVICE void xiokv_tell(xiokv_engine &engine, const xiokv_look &look) {
+  xiokv_shared &shared = *engine.shared;
+  const uint32_t round = engine.round;
+  const uint32_t seen = xiokv_new_entries(engine, look);
+  if (xiokv_wave_lane() == 0)
+    shared.run[round][xiokv_wave()] = seen;
+  if (xiokv_lane() == XIOKV_LANES - 1u)
+    shared.stop[round] = look.ahead.word[0];
+  if (xiokv_lane() == 0) {
+    shared.expired[round] = xiokv_expired(engine);
+    shared.freed[round + 1u == XIOKV_ROUNDS ? 0 : round + 1u] = 0;
+  }
+}
+
+/// @brief Learn what all lanes saw; after a barrier.
+/// @return New entries in a row that wait for the next round.
+XIOKV_DEVICE uint32_t xiokv_learn(xiokv_engine &engine) {
+  const xiokv_shared &shared = *engine.shared;
+  const uint32_t round = engine.round;
+  const uint32_t width = xiokv_wave_width();
+  uint32_t run = shared.run[round][0];
+  if (XIOKV_LANES != 1)
+    for (uint32_t wave = 1; wave * width < XIOKV_LANES && run == wave * width;
+         ++wave)
+      run += shared.run[round][wave];
+  engine.stopping |= xiokv_uniform(shared.stop[round]) != 0 ? 1u : 0u;
+  engine.expired = xiokv_uniform(shared.expired[round]);
+  return xiokv_uniform(run);
+}
+
+/// @brief Move the head past the entries that were settled, and hand the slots
+/// of the ring back to the controller; after a barrier.
+///
+/// The CQ doorbell is written before the count of commands in flight falls, and
+/// the next submission releases it before the SQ doorbell.
+/// @return Commands that left flight.
+XIOKV_DEVICE uint32_t xiokv_leave_run(xiokv_engine &engine) {
+  const uint32_t run = engine.run;
+  const uint32_t freed = xiokv_uniform(engine.shared->freed[engine.round]);
   const uint32_t depth = engine.queue.cq_depth;
   if (run >= depth - engine.head)
     engine.phase ^= 1u;
@@ -201,9 +221,9 @@ XIOKV_DEVICE uint32_t xiokv_take_run(xiokv_engine &engine, uint32_t run) {
     xiokv_store32(reinterpret_cast<void *>(engine.queue.cq_doorbell),
                   engine.head);
     if (freed != 0)
-      engine.progress = xiokv_clock();
+      engine.shared->times.progress = xiokv_clock();
+    xiokv_count(engine, XIOKV_TALLY_COMPLETED, freed);
   }
   engine.in_flight -= freed;
-  engine.completed += freed;
   return freed;
 }

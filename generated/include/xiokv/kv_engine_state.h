@@ -7,41 +7,74 @@
 #pragma once
 
 #include "xiokv/kv_abi.h"
+#include "xiokv/kv_batch_request.h"
 #include "xiokv/kv_platform.h"
 #include "xiokv/kv_slots.h"
 
+/// @brief Counters of a batch, in the order of struct xiokv_queue_report.
+enum xiokv_tally {
+  XIOKV_TALLY_SUBMITTED,
+  XIOKV_TALLY_COMPLETED,
+  XIOKV_TALLY_STALE,
+  XIOKV_TALLY_UNKNOWN,
+  XIOKV_TALLY_FOREIGN,
+  XIOKV_TALLY_OVERSIZE,
+  XIOKV_TALLY_TIMEOUTS,
+  XIOKV_TALLY_DOORBELLS,
+  XIOKV_TALLIES,
+};
+static_assert(sizeof(xiokv_queue_report) == XIOKV_TALLIES * sizeof(uint64_t),
+              "a tally for every counter of the report");
+
+/// @brief Rounds whose messages may be in use at once: lanes that are slow to
+/// leave a barrier still read the last one while others write the next, and
+/// clear what the one after it adds up.
+#define XIOKV_ROUNDS 3u
+
+/// @brief When things happened, by the clock; lane 0's alone.
+struct xiokv_times {
+  uint64_t started;  ///< At the start.
+  uint64_t progress; ///< At the first doorbell or the last progress.
+  uint64_t warned;   ///< When the deadline came near.
+  bool began;        ///< A doorbell was rung.
+};
+
 /// @brief What the lanes of a workgroup tell each other.
 struct xiokv_shared {
-  uint32_t run[2][XIOKV_WAVES]; ///< New entries seen by each wave.
-  uint32_t stop[2];             ///< Stop flag, as the last lane saw it.
-  uint32_t expired[2];          ///< enum xiokv_expiry, as lane 0 saw it.
-  uint32_t freed[2];            ///< CIDs freed in this round.
-  uint32_t claim;               ///< First key of the chunk just claimed.
+  xiokv_words entries[XIOKV_LANES * 4u]; ///< SQEs on their way, a quarter each.
+  uint32_t run[XIOKV_ROUNDS][XIOKV_WAVES]; ///< New entries seen by each wave.
+  uint32_t freed[XIOKV_ROUNDS];            ///< CIDs freed in a round.
+  uint32_t stop[XIOKV_ROUNDS];             ///< The flag, as the last lane saw.
+  uint32_t expired[XIOKV_ROUNDS]; ///< enum xiokv_expiry, as lane 0 saw it.
+  xiokv_times times;
+  uint32_t claim;                ///< First key of the chunk just claimed.
+  uint32_t rest;                 ///< First key that no queue has claimed.
+  uint32_t tally[XIOKV_TALLIES]; ///< What this batch adds to the report.
 };
 
 /// @brief Progress of one queue through one batch.
 struct xiokv_engine {
-  xiokv_queue *stored; ///< The queue in memory, where state and report go.
-  xiokv_queue queue;   ///< Read once: a look at the ring is one round trip.
-  const xiokv_batch *batch;
+  xiokv_queue queue; ///< Read once: a look at the ring is one round trip.
+  const xiokv_batch *arguments; ///< The batch as the kernel was given it.
+  const xiokv_batch *batch;     ///< The same, see xiokv_anew.
   xiokv_shared *shared;
   xiokv_slots slots;
+  xiokv_inputs ahead; ///< Of key `next` + lane, read before they are needed.
   uint32_t tail;      ///< Next SQ slot to fill.
   uint32_t head;      ///< Next CQ slot to take.
   uint32_t phase;     ///< Phase of new CQ entries at `head`.
+  uint32_t run;       ///< Entries in a row from `head` that were seen new.
   uint32_t take;      ///< Ring position of the oldest free CID.
   uint32_t give;      ///< Ring position where the next freed CID goes.
   uint32_t in_flight; ///< Commands whose completion was not believed yet.
   uint32_t limit;     ///< Most commands in flight.
   uint32_t next;      ///< Next key of the chunk to submit.
   uint32_t end;       ///< End of the chunk.
-  uint32_t round;     ///< Parity: which half of the shared arrays is in use.
-  bool exhausted;     ///< No chunk is left to claim.
-  bool stopping;      ///< The stop flag was seen.
-  uint64_t started;   ///< Clock at the start; lane 0.
-  uint64_t progress;  ///< Clock at the last progress; lane 0.
-  uint64_t warned;    ///< Clock when the deadline came near; lane 0.
-  uint64_t submitted, completed, doorbells; ///< For the report.
+  uint32_t round;     ///< Which of XIOKV_ROUNDS messages is in use.
+  uint32_t expired;   ///< enum xiokv_expiry, at the last look.
+  uint32_t exhausted; ///< 1: no chunk is left to claim.
+  uint32_t stopping;  ///< 1: the stop flag was seen.
+  uint32_t closing;   ///< 1: a limit of time has passed.
 };
 
 XIOKV_DEVICE uint32_t xiokv_min(uint32_t a, uint32_t b) {
@@ -56,6 +89,19 @@ XIOKV_DEVICE xiokv_result *xiokv_result_at(const xiokv_batch &batch,
 /// @brief Load the stop flag.
 XIOKV_DEVICE uint32_t xiokv_stop_flag(const xiokv_batch &batch) {
   return xiokv_load16(reinterpret_cast<const void *>(batch.stop)).word[0];
+}
+
+/// @brief Add to a counter of the report; any lane.
+XIOKV_DEVICE void xiokv_count(const xiokv_engine &engine, xiokv_tally tally,
+                              uint32_t more) {
+  xiokv_shared_add(&engine.shared->tally[tally], more);
+}
+
+/// @brief Read ahead what the batch says about key `next` + lane.
+XIOKV_DEVICE void xiokv_read_ahead(xiokv_engine &engine, uint32_t next,
+                                   uint32_t end) {
+  if (end - next > xiokv_lane())
+    engine.ahead = xiokv_read_inputs(*engine.batch, next + xiokv_lane());
 }
 
 /// @brief Give key `index` an outcome for which there is no completion.

@@ -14,6 +14,10 @@
 /// - XIOKV_SHARED_WINDOW: largest window with tables in shared memory, or 0.
 /// - xiokv_lane, xiokv_wave, xiokv_wave_lane, xiokv_wave_width: who I am.
 /// - xiokv_ballot, xiokv_first_lane: a vote and a broadcast; all of the wave.
+/// - xiokv_uniform: a value that is the same in all lanes of the wave, told so.
+/// - xiokv_wave_barrier: orders what lanes of a wave do to shared memory; all
+/// of
+///   the wave.
 /// - xiokv_barrier: release and acquire at workgroup scope; all lanes.
 /// - xiokv_release_system, xiokv_acquire_system: fences that reach the
 ///   controller, for the calling wave.
@@ -22,7 +26,7 @@
 /// - xiokv_shared_add, xiokv_shared_swap_if: atomics of the workgroup.
 ///   xiokv_device_add32, xiokv_device_add64: atomics of the device.
 /// - xiokv_clock: a counter of constant rate. xiokv_pause: a hint while
-/// waiting.
+///   waiting.
 ///
 /// No primitive traps, prints or calls a device library. Tests name another
 /// platform in XIOKV_PLATFORM_HEADER.

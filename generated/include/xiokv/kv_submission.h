@@ -12,13 +12,8 @@
 
 /// @brief Claim the next chunk of keys, or find that none is left.
 XIOKV_DEVICE void xiokv_claim(xiokv_engine &engine) {
+  engine.batch = xiokv_anew(engine.arguments);
   const xiokv_batch &batch = *engine.batch;
-  if (batch.queue_count == 1) {
-    engine.next = 0;
-    engine.end = batch.count;
-    engine.exhausted = true;
-    return;
-  }
   if (xiokv_lane() == 0) {
     xiokv_batch_state *state =
         reinterpret_cast<xiokv_batch_state *>(batch.state);
@@ -27,10 +22,11 @@ XIOKV_DEVICE void xiokv_claim(xiokv_engine &engine) {
         first < batch.count ? static_cast<uint32_t>(first) : batch.count;
   }
   xiokv_barrier();
-  const uint32_t first = engine.shared->claim;
-  engine.exhausted = first == batch.count;
+  const uint32_t first = xiokv_uniform(engine.shared->claim);
+  engine.exhausted = first == batch.count ? 1u : 0u;
   engine.next = first;
   engine.end = first + xiokv_min(batch.chunk, batch.count - first);
+  xiokv_read_ahead(engine, engine.next, engine.end);
 }
 
 /// @brief Four dwords of an entry, from `first` on.
@@ -39,52 +35,81 @@ XIOKV_DEVICE xiokv_words xiokv_quarter(const xiokv_sqe &sqe, uint32_t first) {
       {sqe.dw[first], sqe.dw[first + 1], sqe.dw[first + 2], sqe.dw[first + 3]}};
 }
 
-/// @brief Encode one key's command into SQ slot `at` under a CID.
-///
-/// The stores are written out: a loop that the compiler leaves a loop would
-/// make the entry pass through memory.
+/// @brief Encode this lane's command, key `next` + `step`, under a free CID.
 template <class Command>
-XIOKV_DEVICE void xiokv_submit_one(const xiokv_engine &engine, uint32_t at,
-                                   uint32_t cid, uint32_t index) {
+XIOKV_DEVICE xiokv_sqe xiokv_encode(const xiokv_engine &engine, uint32_t step) {
+  const uint32_t cid = xiokv_slot_take(
+      engine.slots, xiokv_wrap(engine.take, step, engine.queue.window),
+      engine.next + step);
   xiokv_sqe sqe;
   Command::encode(sqe,
-                  xiokv_make_request(engine.queue, *engine.batch, index, cid,
-                                     xiokv_slot_of(engine.slots, cid)));
-  xiokv_sqe *ring = reinterpret_cast<xiokv_sqe *>(engine.queue.sq);
-  xiokv_store16(&ring[at].dw[0], xiokv_quarter(sqe, 0));
-  xiokv_store16(&ring[at].dw[4], xiokv_quarter(sqe, 4));
-  xiokv_store16(&ring[at].dw[8], xiokv_quarter(sqe, 8));
-  xiokv_store16(&ring[at].dw[12], xiokv_quarter(sqe, 12));
+                  xiokv_make_request(engine.queue, *engine.batch, engine.ahead,
+                                     cid, xiokv_slot_of(engine.slots, cid)));
+  return sqe;
 }
 
-/// @brief Submit as many keys as there is room for, under one doorbell.
-///
-/// Every wave releases its own stores before the barrier: on gfx90a and gfx942
-/// a barrier does not wait for another wave's stores.
-template <class Command> XIOKV_DEVICE void xiokv_refill(xiokv_engine &engine) {
-  const uint32_t room =
-      xiokv_min(engine.limit - engine.in_flight, engine.end - engine.next);
-  if (room == 0)
-    return;
-  const xiokv_queue &queue = engine.queue;
-  for (uint32_t i = xiokv_lane(); i < room; i += XIOKV_LANES) {
-    const uint32_t index = engine.next + i;
-    const uint32_t cid = xiokv_slot_take(
-        engine.slots, xiokv_wrap(engine.take, i, queue.window), index);
-    xiokv_submit_one<Command>(
-        engine, xiokv_wrap(engine.tail, i, queue.sq_depth), cid, index);
+/// @brief Store the entries of this wave's lanes, of which the first is
+/// `first` + wave lane 0 and `room` the number of all; the lanes of a wave
+/// store neighbouring quarters, so that whole lines leave it.
+XIOKV_DEVICE void xiokv_store_entries(const xiokv_engine &engine,
+                                      const xiokv_sqe &sqe, uint32_t first,
+                                      uint32_t room) {
+  const uint32_t width = xiokv_wave_width();
+  xiokv_words *entries =
+      engine.shared->entries + (xiokv_lane() - xiokv_wave_lane()) * 4u;
+  xiokv_words *mine = entries + xiokv_wave_lane() * 4u;
+  if (first + xiokv_wave_lane() < room) {
+    mine[0] = xiokv_quarter(sqe, 0);
+    mine[1] = xiokv_quarter(sqe, 4);
+    mine[2] = xiokv_quarter(sqe, 8);
+    mine[3] = xiokv_quarter(sqe, 12);
   }
+  xiokv_wave_barrier();
+  xiokv_sqe *ring = reinterpret_cast<xiokv_sqe *>(engine.queue.sq);
+  for (uint32_t at = xiokv_wave_lane(); at < 4u * width; at += width) {
+    const uint32_t step = first + at / 4u;
+    if (step < room)
+      xiokv_store16(&ring[xiokv_wrap(engine.tail, step, engine.queue.sq_depth)]
+                         .dw[at % 4u * 4u],
+                    entries[at]);
+  }
+  xiokv_wave_barrier();
+}
+
+/// @brief Store the commands of the next `room` keys, and read ahead.
+///
+/// Every wave releases its own stores before the barrier that comes before the
+/// doorbell: on gfx90a and gfx942 a barrier does not wait for another wave's.
+template <class Command>
+XIOKV_DEVICE void xiokv_submit(xiokv_engine &engine, uint32_t room) {
+  for (uint32_t base = 0; base < room; base += XIOKV_LANES) {
+    const uint32_t step = base + xiokv_lane();
+    engine.batch = xiokv_anew(engine.arguments);
+    xiokv_sqe sqe;
+    if (step < room)
+      sqe = xiokv_encode<Command>(engine, step);
+    xiokv_store_entries(engine, sqe, step - xiokv_wave_lane(), room);
+    xiokv_read_ahead(engine, engine.next + xiokv_min(base + XIOKV_LANES, room),
+                     engine.end);
+  }
+  engine.batch = xiokv_anew(engine.arguments);
   xiokv_release_system();
-  xiokv_barrier();
+}
+
+/// @brief Ring the SQ doorbell for what was stored; after a barrier.
+XIOKV_DEVICE void xiokv_ring_doorbell(xiokv_engine &engine, uint32_t room) {
+  const xiokv_queue &queue = engine.queue;
   engine.tail = xiokv_wrap(engine.tail, room, queue.sq_depth);
   engine.take = xiokv_wrap(engine.take, room, queue.window);
   engine.next += room;
-  if (xiokv_lane() == 0) {
-    xiokv_store32(reinterpret_cast<void *>(queue.sq_doorbell), engine.tail);
-    if (engine.submitted == 0)
-      engine.progress = xiokv_clock();
-  }
   engine.in_flight += room;
-  engine.submitted += room;
-  engine.doorbells += 1;
+  if (xiokv_lane() != 0)
+    return;
+  xiokv_store32(reinterpret_cast<void *>(queue.sq_doorbell), engine.tail);
+  xiokv_times &times = engine.shared->times;
+  if (!times.began)
+    times.progress = xiokv_clock();
+  times.began = true;
+  xiokv_count(engine, XIOKV_TALLY_SUBMITTED, room);
+  xiokv_count(engine, XIOKV_TALLY_DOORBELLS, 1);
 }

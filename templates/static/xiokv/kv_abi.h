@@ -72,6 +72,9 @@ struct xiokv_queue {
   uint64_t tables;        ///< Device address, XIOKV_TABLE_BYTES(window).
   uint64_t prp_pool;      ///< Device address of the PRP list pages.
   uint64_t prp_iova;      ///< IOVA of the same pages.
+  uint64_t mirror;        ///< Device address of another struct xiokv_queue, in
+                          ///< the host's memory, whose ring state, state and
+                          ///< report are written at the end of a batch; or 0.
   uint32_t prp_pages;     ///< List pages a slot.
   uint32_t sq_depth;      ///< Entries, 2..65536.
   uint32_t cq_depth;      ///< Entries, 2..65536.
@@ -104,7 +107,8 @@ enum xiokv_semantic_place {
   XIOKV_SEMANTIC_PLACES = 3, ///< How many there are.
 };
 
-/// @brief What the queues of one launch share; all zero before the launch.
+/// @brief What the queues of one launch share; all zero before the launch and,
+/// by the last queue that leaves, after it.
 struct xiokv_batch_state {
   uint64_t claimed;  ///< Keys claimed so far; may pass the count.
   uint32_t exited;   ///< Queues that have left the batch.

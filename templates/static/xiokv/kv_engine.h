@@ -2,10 +2,12 @@
 /// @file
 /// @brief The batch engine: one workgroup drives one queue pair.
 ///
-/// All lanes encode, one doorbell covers what they wrote; all lanes watch the
-/// completion ring, and the contiguous run of new entries is taken at once. A
-/// CID, never a position, says which key completed. Freed slots are refilled
-/// without waiting for the rest of the batch.
+/// It goes in rounds of one barrier and one round trip to the rings: loads of
+/// the entries that were seen new in the round before and of those after them
+/// are under way while the lanes encode commands for the slots that are free.
+/// One doorbell covers what they stored. The contiguous run of new entries is
+/// taken at once; a CID, never a position, says which key completed. Freed
+/// slots are refilled without waiting for the rest of the batch.
 ///
 /// Every variable of xiokv_engine has the same value in all lanes, except where
 /// its comment says otherwise; every branch around a barrier depends on such
@@ -20,166 +22,236 @@
 #include "xiokv/kv_engine_state.h"
 #include "xiokv/kv_submission.h"
 
-/// @brief Take what has arrived by now; bounded by the size of the ring.
-template <class Command>
-XIOKV_DEVICE void xiokv_take_last(xiokv_engine &engine) {
-  uint32_t taken = 0;
-  while (engine.in_flight != 0 && taken < engine.queue.cq_depth) {
-    const uint32_t run = xiokv_look_at_ring(engine).run;
-    if (run == 0)
-      return;
-    xiokv_take_run<Command>(engine, run);
-    taken += run;
-  }
-}
-
 /// @brief Give every command in flight TIMEOUT and mark the queue dead.
 XIOKV_DEVICE void xiokv_abandon(xiokv_engine &engine) {
   const xiokv_slots &slots = engine.slots;
   for (uint32_t slot = xiokv_lane(); slot < slots.window; slot += XIOKV_LANES)
     if (slots.live[slot] != XIOKV_SLOT_FREE)
       xiokv_give_up(*engine.batch, slots.key[slot], XIOKV_OUTCOME_TIMEOUT);
-  if (xiokv_lane() == 0) {
-    engine.stored->state = XIOKV_QUEUE_DEAD;
-    engine.stored->report.timeouts += engine.in_flight;
-  }
+  engine.queue.state = XIOKV_QUEUE_DEAD;
+  if (xiokv_lane() == 0)
+    xiokv_count(engine, XIOKV_TALLY_TIMEOUTS, engine.in_flight);
+}
+
+/// @brief Submit `room` keys, settle what was seen new, and look again.
+/// @return Commands that left flight.
+template <class Command>
+XIOKV_DEVICE uint32_t xiokv_round(xiokv_engine &engine, uint32_t room) {
+  engine.round = engine.round + 1u == XIOKV_ROUNDS ? 0 : engine.round + 1u;
+  engine.batch = xiokv_anew(engine.arguments);
+  const xiokv_look look = xiokv_look_at_ring(engine);
+  if (room != 0)
+    xiokv_submit<Command>(engine, room);
+  xiokv_settle_run<Command>(engine, look);
+  xiokv_tell(engine, look);
+  xiokv_barrier();
+  const uint32_t seen = xiokv_learn(engine);
+  const uint32_t freed = engine.run != 0 ? xiokv_leave_run(engine) : 0;
+  if (room != 0)
+    xiokv_ring_doorbell(engine, room);
+  engine.run = seen;
+  engine.batch = engine.arguments;
+  return freed;
+}
+
+/// @brief Keys that may be submitted now.
+XIOKV_DEVICE uint32_t xiokv_room(const xiokv_engine &engine) {
+  if ((engine.stopping | engine.closing) != 0)
+    return 0;
+  return xiokv_min(engine.limit - engine.in_flight, engine.end - engine.next);
 }
 
 /// @brief Submit and take completions until nothing is left to do.
+///
+/// Once a limit of time has passed, what has arrived by then is still taken, as
+/// much as the ring holds.
 template <class Command> XIOKV_DEVICE void xiokv_drive(xiokv_engine &engine) {
+  uint32_t last = engine.queue.cq_depth;
   for (;;) {
-    if (engine.next == engine.end && !engine.exhausted && !engine.stopping &&
+    if (engine.next == engine.end &&
+        (engine.exhausted | engine.stopping | engine.closing) == 0 &&
         engine.in_flight < engine.limit)
       xiokv_claim(engine);
-    if (!engine.stopping)
-      xiokv_refill<Command>(engine);
-    if (engine.in_flight == 0 && (engine.exhausted || engine.stopping))
+    const uint32_t room = xiokv_room(engine);
+    if (engine.in_flight == 0 && room == 0)
       return;
-    const xiokv_look look = xiokv_look_at_ring(engine);
-    uint32_t freed = 0;
-    if (look.run != 0)
-      freed = xiokv_take_run<Command>(engine, look.run);
-    else
+    const uint32_t run = engine.run;
+    const uint32_t freed = xiokv_round<Command>(engine, room);
+    if (engine.closing != 0)
+      last -= xiokv_min(last, run);
+    if (engine.closing != 0 && (engine.run == 0 || last == 0))
+      return;
+    if (engine.expired == XIOKV_OVERDUE ||
+        (engine.expired == XIOKV_STALLED && freed == 0))
+      engine.closing = 1;
+    if (room == 0 && engine.run == 0)
       xiokv_pause();
-    if (look.expired == XIOKV_OVERDUE ||
-        (look.expired == XIOKV_STALLED && freed == 0)) {
-      xiokv_take_last<Command>(engine);
-      if (engine.in_flight != 0)
-        xiokv_abandon(engine);
-      return;
-    }
   }
+}
+
+XIOKV_DEVICE xiokv_queue &xiokv_queue_at(const xiokv_batch &batch,
+                                         uint32_t number) {
+  return reinterpret_cast<xiokv_queue *>(batch.queues)[number];
+}
+
+/// @brief Read the queue; what decides where the lanes go is told to be the
+/// same for all.
+XIOKV_DEVICE xiokv_queue xiokv_read_queue(const xiokv_queue &stored) {
+  xiokv_queue queue = stored;
+  queue.sq_depth = xiokv_uniform(queue.sq_depth);
+  queue.cq_depth = xiokv_uniform(queue.cq_depth);
+  queue.window = xiokv_uniform(queue.window);
+  queue.sq_tail = xiokv_uniform(queue.sq_tail);
+  queue.cq_head = xiokv_uniform(queue.cq_head);
+  queue.cq_phase = xiokv_uniform(queue.cq_phase);
+  queue.free_position = xiokv_uniform(queue.free_position);
+  queue.state = xiokv_uniform(queue.state);
+  return queue;
 }
 
 /// @brief Begin where the queue stands; nothing is in flight.
 ///
-/// The last lane looks at the stop flag meanwhile: a batch that was stopped
-/// before it began submits nothing.
-XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine) {
-  const xiokv_queue &queue = engine.queue;
+/// What can be read before the queue is known is read first: the keys of a
+/// batch on one queue, and by the last lane the stop flag, since a batch that
+/// was stopped before it began submits nothing.
+XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, uint32_t number) {
+  const xiokv_batch &batch = *engine.batch;
+  xiokv_shared &shared = *engine.shared;
+  const uint32_t lane = xiokv_lane();
+  engine.exhausted = batch.queue_count == 1 ? 1u : 0u;
+  engine.next = 0;
+  engine.end = batch.queue_count == 1 ? batch.count : 0;
+  xiokv_read_ahead(engine, 0, engine.end);
+  if (lane == XIOKV_LANES - 1u)
+    shared.stop[0] = xiokv_stop_flag(batch);
+  const xiokv_queue &queue = engine.queue =
+      xiokv_read_queue(xiokv_queue_at(batch, number));
   engine.tail = queue.sq_tail;
   engine.head = queue.cq_head;
   engine.phase = queue.cq_phase;
   engine.take = engine.give = queue.free_position;
-  engine.in_flight = 0;
+  engine.run = engine.in_flight = engine.round = 0;
   engine.limit =
       xiokv_min(xiokv_min(queue.sq_depth, queue.cq_depth), queue.window + 1u) -
       1u;
-  engine.next = engine.end = engine.round = 0;
-  engine.exhausted = false;
-  engine.started = engine.progress = engine.warned = xiokv_clock();
-  engine.submitted = engine.completed = engine.doorbells = 0;
-  for (uint32_t i = xiokv_lane(); i < queue.window; i += XIOKV_LANES)
-    engine.slots.live[i] = XIOKV_SLOT_FREE;
-  if (xiokv_lane() == XIOKV_LANES - 1u)
-    engine.shared->stop[engine.round] = xiokv_stop_flag(*engine.batch);
-  xiokv_barrier();
-  engine.stopping = engine.shared->stop[engine.round] != 0;
-}
-
-/// @brief Write the state back for the next launch; lane 0.
-XIOKV_DEVICE void xiokv_save(const xiokv_engine &engine) {
-  xiokv_queue &queue = *engine.stored;
-  queue.sq_tail = engine.tail;
-  queue.cq_head = engine.head;
-  queue.cq_phase = engine.phase;
-  queue.free_position = engine.take;
-  queue.report.submitted += engine.submitted;
-  queue.report.completed += engine.completed;
-  queue.report.doorbells += engine.doorbells;
+  engine.expired = XIOKV_IN_TIME;
+  engine.closing = 0;
+  if (lane == 0) {
+    const uint64_t now = xiokv_clock();
+    shared.times = {now, now, now, false};
+  }
+  for (uint32_t i = lane; i < XIOKV_TALLIES; i += XIOKV_LANES)
+    shared.tally[i] = 0;
+  for (uint32_t i = lane; i < XIOKV_ROUNDS; i += XIOKV_LANES)
+    shared.freed[i] = 0;
 }
 
 /// @brief Give keys [first, end) the outcome of never having been submitted.
 XIOKV_DEVICE void xiokv_leave_keys(const xiokv_engine &engine, uint32_t first,
                                    uint32_t end) {
   const xiokv_outcome outcome =
-      engine.stopping ? XIOKV_OUTCOME_CANCELLED : XIOKV_OUTCOME_TIMEOUT;
+      engine.stopping != 0 ? XIOKV_OUTCOME_CANCELLED : XIOKV_OUTCOME_TIMEOUT;
   for (uint64_t i = static_cast<uint64_t>(first) + xiokv_lane(); i < end;
        i += XIOKV_LANES)
     xiokv_give_up(*engine.batch, static_cast<uint32_t>(i), outcome);
-  if (xiokv_lane() == 0 && !engine.stopping)
-    engine.stored->report.timeouts += end - first;
+  if (xiokv_lane() == 0 && engine.stopping == 0)
+    xiokv_count(engine, XIOKV_TALLY_TIMEOUTS, end - first);
 }
 
-/// @brief Leave the batch. The last queue out answers for keys that no queue
-/// claimed, so that no key is left without an outcome.
-XIOKV_DEVICE void xiokv_leave(xiokv_engine &engine) {
+/// @brief Claim what no queue has claimed; all but the last queue out get
+/// nothing. The last one leaves the shared state as it was before the batch.
+/// @return First key of the rest; it ends with the batch.
+XIOKV_DEVICE uint32_t xiokv_claim_rest(const xiokv_engine &engine) {
   const xiokv_batch &batch = *engine.batch;
-  xiokv_leave_keys(engine, engine.next, engine.end);
-  if (batch.queue_count == 1) {
-    if (!engine.exhausted)
-      xiokv_leave_keys(engine, 0, batch.count);
-    return;
-  }
   if (xiokv_lane() == 0) {
     xiokv_batch_state *state =
         reinterpret_cast<xiokv_batch_state *>(batch.state);
-    const bool last =
-        xiokv_device_add32(&state->exited, 1) + 1u == batch.queue_count;
-    const uint64_t first =
-        last ? xiokv_device_add64(&state->claimed, batch.count) : batch.count;
-    engine.shared->claim =
+    uint64_t first = batch.count;
+    if (xiokv_device_add32(&state->exited, 1) + 1u == batch.queue_count) {
+      first = xiokv_device_add64(&state->claimed, 0);
+      *state = {0, 0, 0};
+    }
+    engine.shared->rest =
         first < batch.count ? static_cast<uint32_t>(first) : batch.count;
   }
   xiokv_barrier();
-  xiokv_leave_keys(engine, engine.shared->claim, batch.count);
+  return xiokv_uniform(engine.shared->rest);
 }
 
-/// @brief Run a batch on one queue with the tables at hand.
-template <class Command>
-XIOKV_DEVICE void xiokv_run_with(xiokv_engine &engine) {
-  xiokv_begin(engine);
-  if (engine.queue.state == XIOKV_QUEUE_READY)
-    xiokv_drive<Command>(engine);
-  if (xiokv_lane() == 0)
-    xiokv_save(engine);
-  xiokv_leave(engine);
+/// @brief Answer for the keys that were never submitted, so that no key is left
+/// without an outcome.
+XIOKV_DEVICE void xiokv_leave(const xiokv_engine &engine) {
+  xiokv_leave_keys(engine, engine.next, engine.end);
+  if (engine.batch->queue_count != 1)
+    xiokv_leave_keys(engine, xiokv_claim_rest(engine), engine.batch->count);
+}
+
+/// @brief Write ring state, state and report to one of the queue's records.
+XIOKV_DEVICE void xiokv_save_to(const xiokv_engine &engine, xiokv_queue &record,
+                                const xiokv_queue_report &before) {
+  if (xiokv_lane() == 0) {
+    record.sq_tail = engine.tail;
+    record.cq_head = engine.head;
+    record.cq_phase = engine.phase;
+    record.free_position = engine.take;
+    record.state = engine.queue.state;
+  }
+  const uint64_t *old = reinterpret_cast<const uint64_t *>(&before);
+  uint64_t *report = reinterpret_cast<uint64_t *>(&record.report);
+  for (uint32_t i = xiokv_lane(); i < XIOKV_TALLIES; i += XIOKV_LANES)
+    report[i] = old[i] + engine.shared->tally[i];
+}
+
+/// @brief Write the outcome to the queue and to its mirror; all lanes.
+XIOKV_DEVICE void xiokv_save(const xiokv_engine &engine, uint32_t number) {
+  xiokv_queue &stored = xiokv_queue_at(*engine.batch, number);
+  if (engine.queue.mirror != 0)
+    xiokv_save_to(engine, *reinterpret_cast<xiokv_queue *>(engine.queue.mirror),
+                  stored.report);
+  xiokv_save_to(engine, stored, stored.report);
+}
+
+/// @brief Open the tables of the queue; all lanes.
+///
+/// They are kept in shared memory where the window fits. Only the free ring
+/// outlives the launch: nothing is in flight between launches.
+XIOKV_DEVICE void xiokv_open_tables(xiokv_engine &engine,
+                                    xiokv_shared_tables &tables) {
+  const xiokv_slots stored = xiokv_slots_in_queue(engine.queue);
+  engine.slots = stored;
+  if (stored.window <= XIOKV_SHARED_WINDOW) {
+    engine.slots = xiokv_slots_in_shared(tables, stored);
+    xiokv_copy_ring(engine.slots, stored);
+  }
+  for (uint32_t i = xiokv_lane(); i < stored.window; i += XIOKV_LANES)
+    engine.slots.live[i] = XIOKV_SLOT_FREE;
+}
+
+/// @brief Write the free ring back; all lanes.
+XIOKV_DEVICE void xiokv_close_tables(const xiokv_engine &engine) {
+  if (engine.slots.window <= XIOKV_SHARED_WINDOW)
+    xiokv_copy_ring(xiokv_slots_in_queue(engine.queue), engine.slots);
 }
 
 /// @brief Run a batch on its queue `number`; all lanes of one workgroup.
-///
-/// Tables are kept in shared memory where the window fits. Only the free ring
-/// outlives the launch: nothing is in flight between launches.
 template <class Command>
 XIOKV_DEVICE void xiokv_run_batch(const xiokv_batch &batch, uint32_t number) {
   XIOKV_SHARED_VARIABLE(xiokv_shared, shared);
-  xiokv_engine engine;
-  engine.stored = reinterpret_cast<xiokv_queue *>(batch.queues) + number;
-  engine.queue = *engine.stored;
-  engine.batch = &batch;
-  engine.shared = &shared;
-  engine.slots = xiokv_slots_in_queue(engine.queue);
-#if XIOKV_SHARED_WINDOW != 0
   XIOKV_SHARED_VARIABLE(xiokv_shared_tables, tables);
-  if (engine.queue.window <= XIOKV_SHARED_WINDOW) {
-    const xiokv_slots stored = engine.slots;
-    engine.slots = xiokv_slots_in_shared(tables, stored);
-    xiokv_copy_ring(engine.slots, stored);
-    xiokv_run_with<Command>(engine);
-    xiokv_barrier();
-    xiokv_copy_ring(stored, engine.slots);
-    return;
-  }
-#endif
-  xiokv_run_with<Command>(engine);
+  xiokv_engine engine;
+  engine.arguments = engine.batch = &batch;
+  engine.shared = &shared;
+  xiokv_begin(engine, number);
+  xiokv_open_tables(engine, tables);
+  xiokv_barrier();
+  engine.stopping = xiokv_uniform(shared.stop[0]) != 0 ? 1u : 0u;
+  if (engine.queue.state == XIOKV_QUEUE_READY)
+    xiokv_drive<Command>(engine);
+  engine.batch = xiokv_anew(engine.arguments);
+  if (engine.in_flight != 0)
+    xiokv_abandon(engine);
+  xiokv_leave(engine);
+  xiokv_barrier();
+  xiokv_close_tables(engine);
+  xiokv_save(engine, number);
 }

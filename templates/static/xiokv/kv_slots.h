@@ -72,12 +72,15 @@ XIOKV_DEVICE uint32_t xiokv_slot_take(const xiokv_slots &slots,
   return cid;
 }
 
-#if XIOKV_SHARED_WINDOW != 0
+/// @brief Entries of each table; an array has one at least.
+#define XIOKV_SHARED_ENTRIES                                                   \
+  (XIOKV_SHARED_WINDOW != 0 ? XIOKV_SHARED_WINDOW : 1u)
+
 /// @brief Tables in a workgroup's shared memory.
 struct xiokv_shared_tables {
-  uint16_t free_ring[XIOKV_SHARED_WINDOW];
-  uint32_t live[XIOKV_SHARED_WINDOW];
-  uint32_t key[XIOKV_SHARED_WINDOW];
+  uint16_t free_ring[XIOKV_SHARED_ENTRIES];
+  uint32_t live[XIOKV_SHARED_ENTRIES];
+  uint32_t key[XIOKV_SHARED_ENTRIES];
 };
 
 /// @brief The same tables as `stored`, in shared memory.
@@ -96,4 +99,3 @@ XIOKV_DEVICE void xiokv_copy_ring(const xiokv_slots &to,
   for (uint32_t i = xiokv_lane(); i < from.window; i += XIOKV_LANES)
     to.free_ring[i] = from.free_ring[i];
 }
-#endif

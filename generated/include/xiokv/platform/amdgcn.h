@@ -40,6 +40,27 @@ XIOKV_DEVICE uint32_t xiokv_first_lane(uint32_t value) {
       __builtin_amdgcn_readfirstlane(static_cast<int>(value)));
 }
 
+XIOKV_DEVICE uint32_t xiokv_uniform(uint32_t value) {
+  return xiokv_first_lane(value);
+}
+
+/// @brief Kernel arguments at the same address, read anew from here on: a loop
+/// would keep more of them in scalar registers than there are.
+template <class Arguments>
+XIOKV_DEVICE const Arguments *xiokv_anew(const Arguments *arguments) {
+  auto constant =
+      (const __attribute__((address_space(4))) Arguments *)arguments;
+  asm volatile("" : "+s"(constant));
+  return (const Arguments *)constant;
+}
+
+/// @brief The lanes of a wave run together; the compiler has to be told.
+XIOKV_DEVICE void xiokv_wave_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+
 /// @brief A barrier does not wait for other waves' stores by itself.
 XIOKV_DEVICE void xiokv_barrier() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -113,9 +134,11 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 
 XIOKV_DEVICE void xiokv_pause() { __builtin_amdgcn_s_sleep(1); }
 
-/// @brief The entry of a command: a workgroup runs its queue of the batch.
+/// @brief The entry of a command: a workgroup runs its queue of the batch. The
+/// batch is read where the launch put it, not from a copy.
 #define XIOKV_DEFINE_KERNEL(command)                                           \
-  XIOKV_KERNEL xiokv_batch_##command(const xiokv_batch batch) {                \
-    xiokv_run_batch<xiokv_op_##command>(batch,                                 \
-                                        __builtin_amdgcn_workgroup_id_x());    \
+  XIOKV_KERNEL xiokv_batch_##command(const xiokv_batch) {                      \
+    xiokv_run_batch<xiokv_op_##command>(                                       \
+        *(const xiokv_batch *)__builtin_amdgcn_kernarg_segment_ptr(),          \
+        __builtin_amdgcn_workgroup_id_x());                                    \
   }

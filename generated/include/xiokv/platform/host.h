@@ -26,7 +26,13 @@ XIOKV_DEVICE uint32_t xiokv_wave_lane() { return 0; }
 XIOKV_DEVICE uint32_t xiokv_wave_width() { return 1; }
 XIOKV_DEVICE uint64_t xiokv_ballot(bool vote) { return vote ? 1 : 0; }
 XIOKV_DEVICE uint32_t xiokv_first_lane(uint32_t value) { return value; }
+XIOKV_DEVICE uint32_t xiokv_uniform(uint32_t value) { return value; }
+template <class Arguments>
+XIOKV_DEVICE const Arguments *xiokv_anew(const Arguments *arguments) {
+  return arguments;
+}
 XIOKV_DEVICE void xiokv_barrier() {}
+XIOKV_DEVICE void xiokv_wave_barrier() {}
 
 XIOKV_DEVICE void xiokv_release_system() {}
 XIOKV_DEVICE void xiokv_acquire_system() {}

@@ -25,7 +25,13 @@ XIOKV_DEVICE uint64_t xiokv_ballot(bool vote) {
 XIOKV_DEVICE uint32_t xiokv_first_lane(uint32_t value) {
   return __shfl_sync(0xffffffffu, value, 0);
 }
+XIOKV_DEVICE uint32_t xiokv_uniform(uint32_t value) { return value; }
+template <class Arguments>
+XIOKV_DEVICE const Arguments *xiokv_anew(const Arguments *arguments) {
+  return arguments;
+}
 XIOKV_DEVICE void xiokv_barrier() { __syncthreads(); }
+XIOKV_DEVICE void xiokv_wave_barrier() { __syncwarp(); }
 
 XIOKV_DEVICE void xiokv_release_system() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
