@@ -1,0 +1,108 @@
+"""cuda-bindings, and what is wrong where it or the driver behind it is not there.
+
+In: nothing. Out: the module ``driver`` of cuda-bindings, with the library initialised. Its
+import needs no library: the first call opens ``libcuda.so.1``, which comes with the driver.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xiokv.runtime.errors import MissingFault, RuntimeFault
+
+LIBRARY = "libcuda.so.1"
+
+_SUCCESS = 0
+_STUB_LIBRARY = 34
+_NO_DEVICE = 100
+_DRIVER_MISMATCH = 803
+_TOO_OLD = (_STUB_LIBRARY, _DRIVER_MISMATCH)
+
+
+class CudaFault(RuntimeFault):
+    """An error that CUDA returned; `code` is its number."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def bindings() -> Any:
+    """Import cuda-bindings and initialise the library.
+
+    Raises:
+        MissingFault: there is no package, no library, no device, or the driver is too old.
+    """
+    try:
+        from cuda.bindings import driver
+    except ImportError as error:
+        raise MissingFault(
+            f"cuda-bindings cannot be imported ({error}); install the one of your CUDA:"
+            " pip install cuda-bindings"
+        ) from error
+    try:
+        call(driver, "cuInit", 0)
+    except CudaFault as fault:
+        raise _init_fault(fault) from fault
+    _check_version(driver)
+    return driver
+
+
+def call(cuda: Any, name: str, *arguments: Any) -> Any:
+    """Call CUDA; return the value, the values where there are several, or None."""
+    try:
+        error, *values = getattr(cuda, name)(*arguments)
+    except RuntimeError as missing:
+        raise _library_fault(missing) from missing
+    except ValueError as unknown:  # a code that these bindings have no name for
+        raise RuntimeFault(f"{name}: {unknown}") from unknown
+    if error != _SUCCESS:
+        raise CudaFault(f"{name}: {_describe(cuda, error)}", int(error))
+    if not values:
+        return None
+    return values[0] if len(values) == 1 else values
+
+
+def _describe(cuda: Any, error: Any) -> str:
+    failed, text = cuda.cuGetErrorString(error)
+    said = "an error without a description" if failed else text.decode(errors="replace")
+    return f"{error.name} ({int(error)}): {said}"
+
+
+def _init_fault(fault: CudaFault) -> RuntimeFault:
+    if fault.code == _NO_DEVICE:
+        return MissingFault(
+            "no NVIDIA GPU: CUDA finds none; nvidia-smi has to list one, and"
+            " CUDA_VISIBLE_DEVICES may hide devices"
+        )
+    if fault.code in _TOO_OLD:
+        return MissingFault(f"no usable NVIDIA driver ({fault}); install or update the driver")
+    return fault
+
+
+def _check_version(cuda: Any) -> None:
+    """Refuse a driver of an older major version than the bindings'."""
+    supported = int(call(cuda, "cuDriverGetVersion"))
+    wanted = int(cuda.CUDA_VERSION)
+    if supported // 1000 < wanted // 1000:
+        raise MissingFault(
+            f"the NVIDIA driver is for CUDA {_dotted(supported)} and cuda-bindings for"
+            f" {_dotted(wanted)}: update the driver, or pip install"
+            f" 'cuda-bindings<{supported // 1000 + 1}'"
+        )
+
+
+def _dotted(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def _library_fault(error: RuntimeError) -> MissingFault:
+    """Return what is wrong where the library or one of its functions cannot be had."""
+    if "dlopen" in str(error):
+        return MissingFault(
+            f"no NVIDIA driver: {LIBRARY} cannot be opened ({error}); install the driver"
+        )
+    return MissingFault(
+        f"the NVIDIA driver is too old for this cuda-bindings ({error}): update the driver, or"
+        " install an older cuda-bindings"
+    )
