@@ -60,17 +60,25 @@ void fill(void *to, int byte, size_t bytes, hipStream_t stream) {
   submit_access(stream, work, false);
 }
 
+/// Return an address of one byte of a block, given another one of the same.
+void *moved(const void *pointer, const Block &block, uint64_t start) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  return start == 0 ? nullptr
+                    : reinterpret_cast<void *>(address - block.address + start);
+}
+
 hipPointerAttribute_t describe(const void *pointer) {
   const std::optional<Block> block = runtime().memory.find(pointer);
-  void *address = const_cast<void *>(pointer);
   require(block || !config().known_only, hipErrorInvalidValue);
   if (!block)
     return {
         hipMemoryTypeUnregistered, hipInvalidDeviceId, nullptr, nullptr, 0, 0};
-  if (block->kind == Kind::device)
-    return {hipMemoryTypeDevice, block->device, address, nullptr, 0,
-            block->flags};
-  return {hipMemoryTypeHost, block->device, address, address, 0, block->flags};
+  return {block->kind == Kind::device ? hipMemoryTypeDevice : hipMemoryTypeHost,
+          block->device,
+          moved(pointer, *block, block->on_device),
+          moved(pointer, *block, block->on_host),
+          0,
+          block->flags};
 }
 
 } // namespace
@@ -128,7 +136,7 @@ STANDIN_API hipHostGetDevicePointer(void **device, void *host, unsigned flags) {
         const std::optional<Block> block = runtime().memory.find(host);
         require(flags == 0 && block && block->kind != Kind::device,
                 hipErrorInvalidValue);
-        *device = host;
+        *device = moved(host, *block, block->on_device);
       },
       host, flags);
 }

@@ -24,6 +24,7 @@ Config read() {
   read.devices = static_cast<int>(number("STANDIN_HIP_DEVICES", "1"));
   read.device_bytes = number("STANDIN_HIP_MEMORY", gib16);
   read.pinned_bytes = number("STANDIN_HIP_PINNED", gib16);
+  read.two_addresses = number("STANDIN_HIP_TWO_ADDRESSES", "0") != 0;
   read.weak = number("STANDIN_HIP_WEAK", "0") != 0;
   read.seed = number("STANDIN_HIP_SEED", "1");
   read.instructions = number("STANDIN_HIP_INSTRUCTIONS", "0");

@@ -14,6 +14,8 @@ struct Config {
   int devices;              ///< STANDIN_HIP_DEVICES: 1
   uint64_t device_bytes;    ///< STANDIN_HIP_MEMORY, of one device: 16 GiB
   uint64_t pinned_bytes;    ///< STANDIN_HIP_PINNED, page-locked: 16 GiB
+  bool two_addresses;       ///< STANDIN_HIP_TWO_ADDRESSES: 1 where page-locked
+                            ///< memory has another address on the device
   bool weak;                ///< STANDIN_HIP_WEAK: 1 for weak memory in kernels
   uint64_t seed;            ///< STANDIN_HIP_SEED, of a kernel's schedule: 1
   uint64_t instructions;    ///< STANDIN_HIP_INSTRUCTIONS, most of a wave: none

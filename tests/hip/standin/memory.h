@@ -24,11 +24,13 @@ enum class Kind {
   registered, ///< hipHostRegister: the caller's own
 };
 
-/// @brief Contiguous bytes that the device may use.
+/// @brief Contiguous bytes that the device may use, at one of their addresses.
 struct Block {
   Kind kind;
   int device;
   uint64_t address;
+  uint64_t on_host;   ///< the same bytes' address for the host; 0: none
+  uint64_t on_device; ///< the same bytes' address for kernels
   uint64_t bytes;
   unsigned flags; ///< as given when it was made
 };
@@ -36,7 +38,8 @@ struct Block {
 /// @brief All blocks of the process.
 class Memory {
 public:
-  /// @brief Make a block of device or page-locked memory; return its address.
+  /// @brief Make a block of device or page-locked memory; return its address,
+  /// on the host where it has two.
   void *allocate(Kind kind, int device, size_t bytes, unsigned flags);
 
   /// @brief Free a block that `allocate` made.
@@ -55,13 +58,15 @@ public:
   /// @brief Fail where bytes begin in a block and end outside.
   void check(const void *address, size_t bytes) const;
 
-  /// @brief Return every block.
+  /// @brief Return every block. One with two addresses is there twice.
   std::vector<Block> all() const;
 
 private:
   using Blocks = std::map<uint64_t, Block>;
 
   Blocks::const_iterator holding(uint64_t address) const;
+  void put(Block block, uint64_t address);
+  void drop(uint64_t address);
   uint64_t &used(Kind kind, int device);
 
   mutable std::mutex mutex_;

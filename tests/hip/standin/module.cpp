@@ -69,8 +69,10 @@ std::vector<uint8_t> gather(const Function &function, void *const *pointers) {
 /// Return what kernels may reach: all that the device was given, and no more.
 std::vector<amdgpu_range> reachable() {
   std::vector<amdgpu_range> ranges;
-  for (const Block &block : runtime().memory.all())
-    ranges.push_back({block.address, block.bytes});
+  for (const Block &block : runtime().memory.all()) {
+    if (block.address == block.on_device)
+      ranges.push_back({block.address, block.bytes});
+  }
   return ranges;
 }
 

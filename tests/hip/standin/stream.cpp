@@ -45,6 +45,8 @@ Stream::~Stream() {
 
 MomentPointer Stream::submit(Work work, std::vector<MomentPointer> after) {
   const Lock lock(mutex_);
+  if (error_ != hipSuccess) // as the last moment: at once, and not in its turn
+    return last_;
   last_ = std::make_shared<Moment>();
   items_.push_back(Item{std::move(work), std::move(after), last_});
   more_.notify_one();
@@ -64,19 +66,22 @@ void Stream::run() {
       return;
     const Item item = std::move(items_.front());
     items_.pop_front();
+    const hipError_t before = error_;
     lock.unlock();
-    error_ = carry_out(item);
-    item.end->reach(error_);
+    const hipError_t error = before == hipSuccess ? carry_out(item) : before;
+    lock.lock();
+    error_ = error;
+    item.end->reach(error);
   }
 }
 
 hipError_t Stream::carry_out(const Item &item) {
   for (const MomentPointer &moment : item.after) {
     const hipError_t error = moment->wait();
-    if (error_ == hipSuccess)
-      error_ = error;
+    if (error != hipSuccess)
+      return error;
   }
-  return error_ == hipSuccess ? item.work() : error_;
+  return item.work();
 }
 
 } // namespace standin

@@ -85,7 +85,7 @@ private:
   std::deque<Item> items_;
   MomentPointer last_;
   bool ending_ = false;
-  hipError_t error_ = hipSuccess; ///< of the thread's own
+  hipError_t error_ = hipSuccess; ///< of the first work that failed
   std::thread thread_;
 };
 
