@@ -73,6 +73,7 @@ def _device(number: int) -> Any:
         "wave": properties.warpSize,
         "khz": hip.hipDeviceGetAttribute(wall_clock, number)[1],
         "bytes": properties.totalGlobalMem,
+        "large bar": properties.isLargeBar,
     }
 
 
@@ -80,6 +81,14 @@ def _without_devices() -> Any:
     hip = _hip()
     calls = (hip.hipInit(0), hip.hipGetDeviceCount(), hip.hipMalloc(16))
     return [result[0].name for result in calls]
+
+
+def _last_errors() -> Any:
+    hip = _hip()
+    event = _take(hip.hipEventCreate())
+    before = hip.hipFree(16)[0].name
+    hip.hipEventQuery(event)
+    return [before, *(hip.hipGetLastError()[0].name for _ in range(2))]
 
 
 class _Bench:
@@ -329,11 +338,16 @@ def test_the_device_is_what_the_environment_says(standin, architecture):
         "wave": wave,
         "khz": 100_000,
         "bytes": 1 << 20,
+        "large bar": 1,
     }
 
 
 def test_without_a_device_every_call_says_so(standin):
     assert standin.call(_without_devices, devices=0) == ["hipErrorNoDevice"] * 3
+
+
+def test_the_last_error_stays_until_it_is_asked_for(standin):
+    assert standin.call(_last_errors) == [*["hipErrorInvalidDevicePointer"] * 2, "hipSuccess"]
 
 
 @pytest.mark.parametrize("names", [(), ("libamdhip64.so.6",)])

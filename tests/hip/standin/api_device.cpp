@@ -45,6 +45,7 @@ void describe(hipDeviceProp_tR0600 &device) {
   device.unifiedAddressing = 1;
   device.hostRegisterSupported = 1;
   device.clockInstructionRate = wall_clock_khz;
+  device.isLargeBar = config().large_bar;
 }
 
 int attribute(hipDeviceAttribute_t which) {
@@ -58,8 +59,9 @@ int attribute(hipDeviceAttribute_t which) {
   case hipDeviceAttributeIntegrated:
   case hipDeviceAttributeManagedMemory:
   case hipDeviceAttributePageableMemoryAccess:
-  case hipDeviceAttributeIsLargeBar:
     return 0;
+  case hipDeviceAttributeIsLargeBar:
+    return config().large_bar;
   case hipDeviceAttributeClockRate:
     return clock_khz;
   case hipDeviceAttributeWallClockRate:

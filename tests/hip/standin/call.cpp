@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "call.h"
 
+#include <utility>
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "config.h"
 
 namespace standin {
+namespace {
+
+thread_local hipError_t last_error = hipSuccess;
+
+} // namespace
 
 const char *name_of(hipError_t error) {
   switch (error) {
@@ -32,5 +39,12 @@ void log(const std::string &line) {
   [[maybe_unused]] const ssize_t written =
       write(file, line.data(), line.size());
 }
+
+void keep_error(hipError_t error) {
+  if (error != hipSuccess && error != hipErrorNotReady)
+    last_error = error;
+}
+
+hipError_t take_error() { return std::exchange(last_error, hipSuccess); }
 
 } // namespace standin

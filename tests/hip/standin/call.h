@@ -30,6 +30,12 @@ void require_device();
 /// @brief Add a line to the log, if there is one.
 void log(const std::string &line);
 
+/// @brief Keep a call's error as its thread's last one, if it is an error.
+void keep_error(hipError_t error);
+
+/// @brief Return the thread's last error, and forget it.
+hipError_t take_error();
+
 /// @brief Carry out a call of the API.
 /// @param name The function's name, for the log.
 /// @param body What it does; it throws a Fault, or returns.
@@ -45,6 +51,7 @@ hipError_t call(const char *name, Body body, const Arguments &...arguments) {
   } catch (const std::bad_alloc &) {
     error = hipErrorOutOfMemory;
   }
+  keep_error(error);
   std::ostringstream line;
   line << name;
   ((line << ' ' << arguments), ...);

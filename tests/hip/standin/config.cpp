@@ -22,6 +22,7 @@ Config read() {
   Config read;
   read.architecture = text("STANDIN_HIP_ARCH", "gfx942:sramecc+:xnack-");
   read.devices = static_cast<int>(number("STANDIN_HIP_DEVICES", "1"));
+  read.large_bar = number("STANDIN_HIP_LARGE_BAR", "1") != 0;
   read.device_bytes = number("STANDIN_HIP_MEMORY", gib16);
   read.pinned_bytes = number("STANDIN_HIP_PINNED", gib16);
   read.two_addresses = number("STANDIN_HIP_TWO_ADDRESSES", "0") != 0;

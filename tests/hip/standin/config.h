@@ -12,6 +12,8 @@ namespace standin {
 struct Config {
   std::string architecture; ///< STANDIN_HIP_ARCH: "gfx942:sramecc+:xnack-"
   int devices;              ///< STANDIN_HIP_DEVICES: 1
+  bool large_bar;           ///< STANDIN_HIP_LARGE_BAR: 0 where the CPU does not
+                            ///< reach the device's memory; 1
   uint64_t device_bytes;    ///< STANDIN_HIP_MEMORY, of one device: 16 GiB
   uint64_t pinned_bytes;    ///< STANDIN_HIP_PINNED, page-locked: 16 GiB
   bool two_addresses;       ///< STANDIN_HIP_TWO_ADDRESSES: 1 where page-locked

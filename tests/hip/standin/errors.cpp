@@ -20,3 +20,5 @@ STANDIN_TEXT_API hipGetErrorString(hipError_t error) {
   }
   return "unknown error";
 }
+
+STANDIN_API hipGetLastError() { return standin::take_error(); }
