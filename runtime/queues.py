@@ -7,7 +7,7 @@ close that waits for the last.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from ctypes import sizeof
 from typing import Any
@@ -16,8 +16,9 @@ from xiokv.runtime import abi
 from xiokv.runtime.addressing import Addressing
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import Controller, Limits
-from xiokv.runtime.drivers.base import Driver, Launch
+from xiokv.runtime.drivers.base import Driver, Launch, Place
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.memory_mode import memory_modes
 from xiokv.runtime.queue_pair import QueuePair as QueuePair
 from xiokv.runtime.queue_pair import RingState as RingState
 
@@ -39,22 +40,35 @@ class QueueSet(Closing):
         self._launching: Any = None
         self._last: Launch | None = None
         self._lock = threading.Lock()
-        self._array = driver.allocate(len(pairs) * sizeof(abi.Queue))
+        self._array = driver.allocate(len(pairs) * sizeof(abi.Queue), Place.DEVICE)
         for number, pair in enumerate(pairs):
-            pair.move(abi.Queue.from_buffer(self._array.view, number * sizeof(abi.Queue)))
+            self._place(pair, number * sizeof(abi.Queue))
+        self._array.upload()
 
     @classmethod
     def create(
-        cls, controller: Controller, driver: Driver, queues: int, *, nsid: int = 1, **options: Any
+        cls,
+        controller: Controller,
+        driver: Driver,
+        queues: int,
+        *,
+        nsid: int = 1,
+        memory_mode: Any = 0,
+        **options: Any,
     ) -> QueueSet:
-        """Create `queues` queue pairs; `options` are those of `QueuePair.create`."""
+        """Create `queues` queue pairs; `options` are those of `QueuePair.create`.
+
+        A memory mode may also be given for each queue.
+        """
         most = controller.limits(nsid).queues_max
         if not 1 <= queues <= most:
             raise ArgumentFault(f"queues {queues}: 1 to {most} is what the controller has")
+        modes = memory_modes(memory_mode, queues)
         pairs: list[QueuePair] = []
         try:
-            for _ in range(queues):
-                pairs.append(QueuePair.create(controller, driver, nsid=nsid, **options))
+            for mode in modes:
+                pair = QueuePair.create(controller, driver, nsid=nsid, memory_mode=mode, **options)
+                pairs.append(pair)
             return cls(driver, pairs)
         except BaseException:
             for pair in pairs:
@@ -66,6 +80,11 @@ class QueueSet(Closing):
 
     def __iter__(self) -> Iterator[QueuePair]:
         return iter(self.pairs)
+
+    @property
+    def address(self) -> int:
+        """Device address of the queues' records, for kernels that are not of the module."""
+        return self._array.address
 
     @property
     def limits(self) -> Limits:
@@ -87,8 +106,21 @@ class QueueSet(Closing):
         """Bytes of all PRP pools."""
         return sum(pair.pool_bytes for pair in self.pairs)
 
-    def launch(self, kernel: str, batch: abi.Batch, stream: Any = None) -> Launch:
-        """Start a batch on all queues, after the one before it, whatever its stream."""
+    def launch(
+        self,
+        kernel: str,
+        batch: abi.Batch,
+        stream: Any = None,
+        before: Callable[[Any], None] | None = None,
+    ) -> Launch:
+        """Start a batch on all queues, after the one before it, whatever its stream.
+
+        Args:
+            kernel: its entry.
+            batch: what it works on, but for the queues.
+            stream: where to run it; by default in a stream of the set's own.
+            before: gets the stream, to put in what has to be done before.
+        """
         gone = [pair.qid for pair in self.pairs if pair.closed]
         if gone:
             raise RuntimeFault(f"queue {gone[0]} is closed; attach again")
@@ -99,9 +131,20 @@ class QueueSet(Closing):
         with self._lock:
             self._settle()
             self._launching = self._stream if stream is None else stream
+            if before is not None:
+                before(self._launching)
             self._last = self._driver.launch(kernel, batch, self._launching, self._last)
             self._launching = None
             return self._last
+
+    def _place(self, pair: QueuePair, offset: int) -> None:
+        """Keep a pair's state in the array.
+
+        Where that is a device's, Python sees its shadow, and the engine writes there, too.
+        """
+        pair.move(abi.Queue.from_buffer(self._array.view, offset))
+        shadow = self._array.view_address
+        pair.record.mirror = 0 if shadow == self._array.address else shadow + offset
 
     def quiesce(self) -> None:
         """Wait until no batch runs on the queues."""
