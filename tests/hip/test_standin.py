@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -222,11 +223,14 @@ def _refused_handles() -> Any:
     other = _take(hip.hipStreamCreateWithFlags(0))
     _take(hip.hipStreamDestroy(other))
     untimed = bench.record(flags=hip.hipEventDisableTiming)
+    _take(hip.hipSetDevice(1))
+    foreign = _take(hip.hipEventCreate())
     calls = {
         "a destroyed stream": hip.hipStreamSynchronize(int(other)),
         "no event": hip.hipEventQuery(12345),
         "no module": hip.hipModuleUnload(12345),
         "no kernel": hip.hipModuleLaunchKernel(5, 1, 1, 1, 1, 1, 1, 0, bench.stream, None, ()),
+        "an event of another device": hip.hipEventRecord(foreign, bench.stream),
         "time of an event without": hip.hipEventElapsedTime(untimed, untimed),
     }
     return {name: result[0].name for name, result in calls.items()}
@@ -302,6 +306,23 @@ def _ordered(path: str) -> Any:
         "passed": passed.value,
         "in order": hip.hipEventElapsedTime(unrelated, following)[1] > 0,
     }
+
+
+def _freed_at_a_gate(path: str) -> Any:
+    """Free memory while a kernel runs; tell whether it was freed before and after its end."""
+    bench = _Bench(path)
+    gate, _ = bench.pinned(8)
+    opened = ctypes.c_uint32.from_address(gate)
+    opened.value = 0
+    memory = bench.device(16)
+    bench.launch("gate", ctypes.c_uint64(gate), ctypes.c_uint64(gate + 4))
+    freeing = threading.Thread(target=bench.hip.hipFree, args=(memory,))
+    freeing.start()
+    freeing.join(0.1)
+    before = not freeing.is_alive()
+    opened.value = 1
+    freeing.join()
+    return before, bench.hip.hipFree(memory)[0].name
 
 
 def _failed(path: str, kernel: str, *arguments: int) -> Any:
@@ -406,7 +427,7 @@ def test_what_is_wrong_with_memory_is_refused(standin):
 
 
 def test_handles_of_nothing_are_refused(standin):
-    assert set(standin.call(_refused_handles).values()) == {"hipErrorInvalidHandle"}
+    assert set(standin.call(_refused_handles, devices=2).values()) == {"hipErrorInvalidHandle"}
 
 
 def test_every_call_is_in_the_log(standin, tmp_path):
@@ -462,6 +483,11 @@ def test_streams_keep_order_and_only_events_bind_them(standin, code_object):
         "passed": 1,
         "in order": True,
     }
+
+
+def test_memory_is_freed_when_nothing_runs_any_more(standin, code_object):
+    found = standin.call(_freed_at_a_gate, code_object("gfx942"))
+    assert found == [False, "hipErrorInvalidDevicePointer"]
 
 
 def test_a_kernel_that_leaves_its_memory_fails_its_stream(standin, code_object):

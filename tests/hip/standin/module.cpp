@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "call.h"
 #include "config.h"
@@ -13,7 +14,8 @@ namespace standin {
 namespace {
 
 constexpr size_t reason_bytes = 1024;
-// Often enough for a kernel that waits to give its core to what it waits for.
+// Instructions between two offers of the core to others: a kernel that waits
+// may need it for what it waits for.
 constexpr uint64_t turn = 1 << 14;
 
 void complain(const std::string &what, const char *reason) {
@@ -115,9 +117,9 @@ hipError_t execute(const Launch &launch) {
     complain(launch.kernel, reason);
     return hipErrorLaunchFailure;
   }
-  int state = 1;
-  while (state > 0)
-    state = amdgpu_step(run, turn);
+  int state = 0;
+  while ((state = amdgpu_step(run, turn)) > 0)
+    std::this_thread::yield();
   if (state < 0)
     complain(launch.kernel, amdgpu_failure(run));
   amdgpu_finish(run);
