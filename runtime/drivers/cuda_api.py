@@ -97,9 +97,9 @@ class CudaApi:
 
     def dma_hook(self, device: int) -> DmaHook:
         """Return a new copier: the CPU does not reach the memory of a device."""
-        from xiokv.runtime.gpu.copier import Copier
+        from xiokv.runtime.gpu.copier import CopierHook, Size
 
-        return Copier(self, device).hook
+        return CopierHook(self, device, Size())
 
     # Modules
 

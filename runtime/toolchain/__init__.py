@@ -24,4 +24,5 @@ from xiokv.runtime.toolchain.recipes import Recipe as Recipe
 from xiokv.runtime.toolchain.recipes import Sources as Sources
 from xiokv.runtime.toolchain.recipes import library_recipe as library_recipe
 from xiokv.runtime.toolchain.targets import host_recipe as host_recipe
+from xiokv.runtime.toolchain.targets import kernel_recipe as kernel_recipe
 from xiokv.runtime.toolchain.targets import recipe as recipe

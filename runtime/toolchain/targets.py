@@ -7,7 +7,7 @@ for a compiler that knows all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,33 @@ def recipe(
 def host_recipe(generated: Path, generator: str) -> Recipe:
     """Return how the host module is made from a folder of generated text."""
     return recipe("host", generated, generator)
+
+
+def kernel_recipe(
+    target: str,
+    stem: str,
+    sources: Sources,
+    description: Mapping[str, Any],
+    architecture: str,
+) -> Recipe:
+    """Return how kernels that are no module's are made, for one device.
+
+    Args:
+        target: "host", "hip" or "cuda".
+        stem: the file's name without its suffix.
+        sources: texts that include the engine's platform.
+        description: what their description says besides.
+        architecture: what the device's driver states; of no meaning for the host.
+    """
+    described = {**description, "target": target}
+    if target == "host":
+        return library_recipe(f"{stem}.so", sources, _HOST_FLAGS, described)
+    described["arch"] = [architecture]
+    if target == "cuda":
+        output = Output(f"{stem}.cubin", architecture, (f"-arch={architecture}", "-cubin"))
+        return Recipe((output,), sources, _CUDA_FLAGS, described, find_nvcc(), _no_figures)
+    output = Output(f"{stem}.hsaco", architecture, (f"--offload-arch={architecture}",))
+    return Recipe((output,), sources, _HIP_FLAGS, described, find_hip(), _no_figures)
 
 
 def _host(generated: Path, generator: str, architectures: tuple[str, ...]) -> Recipe:
@@ -114,9 +141,14 @@ def _check_known(asked: Sequence[tuple[str, str]], compiler: Compiler) -> None:
     unknown = [name for name, listed in asked if listed not in compiler.architectures]
     if unknown and compiler.architectures:
         raise ArgumentFault(
-            f"architecture {', '.join(unknown)}: {compiler.path} ({compiler.version}) does not"
-            f" know it; it knows {', '.join(compiler.architectures)}"
+            f"{compiler.path} ({compiler.version}) does not know {', '.join(unknown)}: use a newer"
+            f" one, or one of {', '.join(compiler.architectures)}"
         )
+
+
+def _no_figures(path: Path, said: str) -> Figures:
+    """Return that nothing is told of the code."""
+    return {}
 
 
 def _code_object_figures(path: Path, said: str) -> Figures:

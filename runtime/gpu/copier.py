@@ -1,0 +1,143 @@
+"""The copier on CUDA: a DMA hook that reaches memory of a device.
+
+In: a device. Out: a hook for a controller that runs on the CPU, with the page-locked memory,
+the kernel and the stream that it needs; ``copier.h`` says how it works.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xiokv.runtime.drivers.cuda_library import LIBRARY
+from xiokv.runtime.emulator.library import DmaFlush, DmaHook, DmaRead, DmaWrite
+from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.gpu import copier_library
+from xiokv.runtime.gpu.copier_library import Config, Cuda, Vendor
+from xiokv.runtime.gpu.kernels import kernel_file
+from xiokv.runtime.home import Home
+
+if TYPE_CHECKING:
+    from xiokv.runtime.drivers.cuda_api import CudaApi
+
+_LANES = 256
+_WAVES_A_GROUP = _LANES // 32
+_NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a copier takes of device and host.
+
+    Attributes:
+        channels: rings; threads of the controller share them.
+        slots: copies of 4 KiB that are on their way in a channel at once.
+        groups: workgroups a channel.
+        lease: seconds after which the kernel ends, to be launched again where it is missed;
+            what waits for the device, such as freeing memory, waits no longer than that.
+        patience: seconds after which a copy is given up.
+    """
+
+    channels: int = 8
+    slots: int = 512
+    groups: int = 2
+    lease: float = 5e-3
+    patience: float = 5.0
+
+
+class CopierHook(DmaHook):
+    """A hook whose copies a kernel carries out; keep it as long as a controller has it."""
+
+    def __init__(self, api: CudaApi, device: int, size: Size) -> None:
+        """Compile and load the kernel, and allocate all that copies will need."""
+        library = copier_library.load()
+        image = kernel_file("copier", "cuda", api.architecture(device)).read_bytes()
+        with api.using(device):
+            parts = _Parts(api, device, image, library, size)
+        super().__init__(
+            parts.copier,
+            DmaRead(("xiokv_copier_read", library)),
+            DmaWrite(("xiokv_copier_write", library)),
+            DmaFlush(("xiokv_copier_flush", library)),
+        )
+        self._parts = parts
+        self._end = weakref.finalize(self, parts.free)
+        # At exit a controller may still be at work.
+        self._end.atexit = False
+
+    @property
+    def launches(self) -> int:
+        """How often the kernel was launched."""
+        return self._parts.launches
+
+    def close(self) -> None:
+        """End the kernel and give everything back; no controller has the hook any more."""
+        self._end()
+
+
+class _Parts:
+    """What a hook is made of; the device is the calling thread's."""
+
+    def __init__(
+        self, api: CudaApi, device: int, image: bytes, library: ctypes.CDLL, size: Size
+    ) -> None:
+        self._api = api
+        self._device = device
+        self._library = library
+        self._home = Home("copier")
+        wave_count = size.groups * _WAVES_A_GROUP
+        self._module = api.load(image)
+        self._stream = api.urgent_stream_create()
+        self._memory, at_device = api.host_alloc(
+            library.xiokv_copier_bytes(size.channels, size.slots, wave_count)
+        )
+        self._cuda = _cuda(api.context(device), self._kernel(), self._stream)
+        vendor = Vendor()
+        library.xiokv_copier_cuda_vendor(self._cuda, vendor)
+        config = Config(
+            channels=size.channels,
+            slots=size.slots,
+            wave_count=wave_count,
+            groups=size.groups,
+            memory=self._memory,
+            device_memory=at_device,
+            lease=round(size.lease * api.clock_hz(device)),
+            patience=round(size.patience * _NANOSECONDS),
+        )
+        self.copier: int = library.xiokv_copier_create(config, vendor)
+        if not self.copier:
+            raise RuntimeFault(f"the copier does not take {size}")
+
+    @property
+    def launches(self) -> int:
+        return int(self._library.xiokv_copier_launches(self.copier))
+
+    def free(self) -> None:
+        if not self._home.is_here:
+            return
+        self._library.xiokv_copier_stop(self.copier)
+        with self._api.using(self._device), suppress(RuntimeFault):
+            self._api.stream_synchronize(self._stream)
+            self._api.stream_destroy(self._stream)
+            self._api.host_free(self._memory)
+            self._api.unload(self._module)
+        self._library.xiokv_copier_destroy(self.copier)
+
+    def _kernel(self) -> Any:
+        kernel = self._api.function(self._module, "xiokv_copier")
+        if kernel is None:
+            raise RuntimeFault("the copier's module has no kernel xiokv_copier")
+        return kernel
+
+
+def _cuda(context: Any, function: Any, stream: int) -> Cuda:
+    """Return the driver library's functions as addresses, and what they are called with."""
+    library = ctypes.CDLL(LIBRARY)
+    names = ("cuCtxSetCurrent", "cuLaunchKernel", "cuPointerGetAttributes")
+    addresses = {name: ctypes.cast(getattr(library, name), ctypes.c_void_p) for name in names}
+    return Cuda(
+        **addresses, context=int(context), function=int(function), stream=stream, lanes=_LANES
+    )

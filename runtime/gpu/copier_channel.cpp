@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "copier_channel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace xiokv::gpu {
+
+namespace {
+
+using Lock = std::lock_guard<std::mutex>;
+
+constexpr uint64_t page_bytes = 4096;
+constexpr uint64_t line_bytes = 64;
+/// Looks for a copy between two looks at the kernel and the clock.
+constexpr uint32_t looks = 16;
+
+uint64_t round_up(uint64_t bytes, uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+uint32_t acquire(const uint32_t *word) {
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/// Bytes up to the end of the page, at most.
+uint32_t within_page(uint64_t address, uint64_t bytes) {
+  return static_cast<uint32_t>(
+      std::min(bytes, XIOKV_COPIER_PIECE - address % XIOKV_COPIER_PIECE));
+}
+
+uint64_t next_identity() {
+  static std::atomic<uint64_t> latest{0};
+  return ++latest;
+}
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+} // namespace
+
+Layout::Layout(uint32_t slots, uint32_t wave_count)
+    : channels_(page_bytes), done_(sizeof(xiokv_copy) * uint64_t{slots}),
+      waves_(round_up(done_ + sizeof(uint32_t) * uint64_t{slots}, line_bytes)),
+      pieces_(
+          round_up(waves_ + sizeof(xiokv_copier_wave) * uint64_t{wave_count},
+                   page_bytes)),
+      channel_bytes_(pieces_ + XIOKV_COPIER_PIECE * uint64_t{slots}) {}
+
+void Layout::describe(uint64_t device_memory,
+                      xiokv_copier_launch &launch) const {
+  launch.stop = device_memory;
+  launch.channels = device_memory + channels_;
+  launch.channel_bytes = channel_bytes_;
+  launch.done = done_;
+  launch.waves = waves_;
+  launch.pieces = pieces_;
+}
+
+Kernel::Kernel(const xiokv_copier_config &config,
+               const xiokv_copier_vendor &vendor)
+    : identity_(next_identity()), config_(config), vendor_(vendor),
+      layout_(config.slots, config.wave_count),
+      stop_(static_cast<uint32_t *>(config.memory)) {
+  *stop_ = 0;
+}
+
+bool Kernel::restart(uint32_t seen) {
+  const Lock lock(mutex_);
+  if (launches_ != seen)
+    return true;
+  if (has_failed())
+    return false;
+  xiokv_copier_launch launch = {};
+  layout_.describe(config_.device_memory, launch);
+  launch.lease = config_.lease;
+  launch.slots = config_.slots;
+  launch.wave_count = config_.wave_count;
+  launch.groups = config_.groups;
+  launch.number = seen + 1;
+  if (vendor_.launch(vendor_.context, &launch,
+                     config_.groups * config_.channels) != 0)
+    return false;
+  launches_.store(seen + 1, std::memory_order_release);
+  return true;
+}
+
+void Kernel::stop() {
+  fail();
+  const Lock lock(mutex_);
+  __atomic_store_n(stop_, 1, __ATOMIC_RELEASE);
+}
+
+const xiokv_copier_range *Places::find(uint64_t address) {
+  const uint32_t kept =
+      std::min<uint32_t>(known_, static_cast<uint32_t>(ranges_.size()));
+  for (uint32_t i = 0; i < kept; ++i)
+    if (address - ranges_[i].first < ranges_[i].bytes)
+      return &ranges_[i];
+  xiokv_copier_range &range = ranges_[known_ % ranges_.size()];
+  if (vendor_.locate(vendor_.context, address, &range) != 0)
+    return nullptr;
+  ++known_;
+  return &range;
+}
+
+Channel::Channel(Kernel &kernel, uint32_t number)
+    : kernel_(kernel), slots_(kernel.config().slots),
+      copies_(reinterpret_cast<xiokv_copy *>(
+          kernel.layout().channel(kernel.config().memory, number))),
+      done_(reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(copies_) +
+                                         kernel.layout().done())),
+      waves_(reinterpret_cast<xiokv_copier_wave *>(
+          reinterpret_cast<uint8_t *>(copies_) + kernel.layout().waves())),
+      pieces_(reinterpret_cast<uint8_t *>(copies_) + kernel.layout().pieces()),
+      places_(kernel.vendor()) {
+  std::memset(copies_, 0, kernel.layout().pieces());
+  for (uint32_t wave = 0; wave < kernel.config().wave_count; ++wave)
+    waves_[wave].next = wave + 1;
+}
+
+bool Channel::read(uint64_t address, void *buffer, uint64_t bytes) {
+  uint8_t *to = static_cast<uint8_t *>(buffer);
+  return for_each_part(
+      address, bytes,
+      [to](uint64_t at, uint64_t done, uint64_t size) {
+        std::memcpy(to + done, reinterpret_cast<const void *>(at), size);
+        return true;
+      },
+      [this, to](uint64_t at, uint64_t done, uint64_t size) {
+        return read_device(at, to + done, size);
+      });
+}
+
+bool Channel::write(uint64_t address, const void *buffer, uint64_t bytes) {
+  const uint8_t *from = static_cast<const uint8_t *>(buffer);
+  return for_each_part(
+      address, bytes,
+      [from](uint64_t at, uint64_t done, uint64_t size) {
+        std::memcpy(reinterpret_cast<void *>(at), from + done, size);
+        return true;
+      },
+      [this, from](uint64_t at, uint64_t done, uint64_t size) {
+        return write_device(at, from + done, size);
+      });
+}
+
+bool Channel::flush() {
+  const Lock lock(mutex_);
+  places_.forget();
+  return await(pushed_);
+}
+
+template <class Near, class Far>
+bool Channel::for_each_part(uint64_t address, uint64_t bytes, Near near,
+                            Far far) {
+  const Lock lock(mutex_);
+  if (!enter())
+    return false;
+  for (uint64_t done = 0; done < bytes;) {
+    const uint64_t at = address + done;
+    // No buffer lies in page 0: a null pointer leads there.
+    const xiokv_copier_range *range =
+        at < page_bytes ? nullptr : places_.find(at);
+    if (range == nullptr)
+      return false;
+    const uint64_t size =
+        std::min(bytes - done, range->bytes - (at - range->first));
+    if (!(range->is_device ? far(at, done, size) : near(at, done, size)))
+      return false;
+    done += size;
+  }
+  return true;
+}
+
+/// Attaches the thread to the vendor's library, unless it was the last one that
+/// this thread was attached to.
+bool Channel::enter() {
+  static thread_local uint64_t entered = 0;
+  const xiokv_copier_vendor &vendor = kernel_.vendor();
+  if (entered == kernel_.identity())
+    return true;
+  if (vendor.enter(vendor.context) != 0)
+    return false;
+  entered = kernel_.identity();
+  return true;
+}
+
+/// As many copies as there are slots are on their way at once.
+bool Channel::read_device(uint64_t address, uint8_t *buffer, uint64_t bytes) {
+  const uint64_t end = address + bytes;
+  uint64_t asked = address;
+  uint32_t number = pushed_;
+  for (uint64_t taken = address; taken < end;) {
+    for (; asked < end && pushed_ - number < slots_;
+         asked += within_page(asked, end - asked)) {
+      if (!await_slot())
+        return false;
+      push(asked, within_page(asked, end - asked), XIOKV_COPY_FROM_DEVICE);
+    }
+    if (!await(++number))
+      return false;
+    const uint32_t size = within_page(taken, end - taken);
+    std::memcpy(buffer + (taken - address), piece(number, taken), size);
+    taken += size;
+  }
+  return true;
+}
+
+bool Channel::write_device(uint64_t address, const uint8_t *buffer,
+                           uint64_t bytes) {
+  for (uint64_t done = 0; done < bytes;) {
+    const uint64_t at = address + done;
+    const uint32_t size = within_page(at, bytes - done);
+    if (!await_slot())
+      return false;
+    std::memcpy(piece(pushed_ + 1, at), buffer + done, size);
+    push(at, size, 0);
+    done += size;
+  }
+  return true;
+}
+
+uint8_t *Channel::piece(uint32_t number, uint64_t address) const {
+  return pieces_ + uint64_t{slot(number)} * XIOKV_COPIER_PIECE +
+         address % XIOKV_COPIER_PIECE;
+}
+
+bool Channel::await_slot() {
+  return pushed_ - landed_ < slots_ || await(landed_ + 1);
+}
+
+/// The second half goes last, in one store: a wave that sees the number reads
+/// the copy again and finds it whole.
+void Channel::push(uint64_t address, uint32_t bytes, uint32_t direction) {
+  xiokv_copy &copy = copies_[slot(++pushed_)];
+  __atomic_store_n(&copy.device, address, __ATOMIC_RELAXED);
+  const uint64_t half = bytes | direction | uint64_t{pushed_} << 32;
+  __atomic_store_n(reinterpret_cast<uint64_t *>(&copy) + 1, half,
+                   __ATOMIC_RELEASE);
+}
+
+bool Channel::is_done(uint32_t number) const {
+  return acquire(done_ + slot(number)) == number;
+}
+
+bool Channel::await(uint32_t number) {
+  while (pushed_ - landed_ > pushed_ - number)
+    if (!await_next())
+      return false;
+  return true;
+}
+
+bool Channel::await_next() {
+  using Clock = std::chrono::steady_clock;
+  const uint32_t next = landed_ + 1;
+  const auto end =
+      Clock::now() + std::chrono::nanoseconds(kernel_.config().patience);
+  for (uint32_t look = 1; !is_done(next); ++look) {
+    pause();
+    if (look % looks != 0)
+      continue;
+    if (kernel_.has_failed() || !keep_running(next) || Clock::now() > end) {
+      kernel_.fail();
+      return false;
+    }
+  }
+  landed_ = next;
+  return true;
+}
+
+/// A wave that has left the latest launch will not see the copy any more.
+bool Channel::keep_running(uint32_t number) {
+  const uint32_t launches = kernel_.launches();
+  const uint32_t wave = (number - 1) & (kernel_.config().wave_count - 1);
+  return acquire(&waves_[wave].ended) != launches || kernel_.restart(launches);
+}
+
+} // namespace xiokv::gpu

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief What the copier's kernel and its CPU side share, in page-locked
+/// memory: a stop word, and the channels.
+///
+/// A channel is a ring of copies, with a piece of memory beside each. The CPU
+/// writes a copy, its number last; the wave whose turn it is carries it out and
+/// writes the number where the CPU looks for it. Copies count from 1, and wave
+/// w of W takes those with (number - 1) % W == w.
+#pragma once
+
+#include <stdint.h>
+
+/// @brief Most bytes of a copy. Its piece of the ring begins at a multiple, and
+/// the data lies in it as in its page on the device.
+#define XIOKV_COPIER_PIECE 4096u
+
+/// @brief A copy between a piece of the ring and the device's memory.
+struct alignas(16) xiokv_copy {
+  uint64_t device; ///< Address in the device's memory; within one page.
+  uint32_t bytes;  ///< How many; and XIOKV_COPY_FROM_DEVICE.
+  uint32_t number; ///< Of the copy; written last.
+};
+
+/// @brief Bit of xiokv_copy.bytes: from the device, else to it.
+#define XIOKV_COPY_FROM_DEVICE (1u << 31)
+
+/// @brief Where a wave stands between launches.
+struct xiokv_copier_wave {
+  uint32_t next;  ///< Number of the copy that it waits for.
+  uint32_t ended; ///< Launch that it has left; written last.
+};
+
+/// @brief The kernel's argument. Addresses are the device's.
+struct xiokv_copier_launch {
+  uint64_t stop;          ///< Address of a word: other than 0 ends all waves.
+  uint64_t channels;      ///< Address of the first channel.
+  uint64_t channel_bytes; ///< From one channel to the next.
+  uint64_t done;       ///< In a channel: a word a slot, the number carried out.
+  uint64_t waves;      ///< In a channel: a struct xiokv_copier_wave a wave.
+  uint64_t pieces;     ///< In a channel: the pieces.
+  uint64_t lease;      ///< Ticks after which a wave ends.
+  uint32_t slots;      ///< Copies of a ring, a power of two.
+  uint32_t wave_count; ///< Waves of a channel, a power of two.
+  uint32_t groups;     ///< Workgroups of a channel.
+  uint32_t number;     ///< Of the launch, from 1.
+};

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief Kernels that run beside the engine's, on the engine's platform.
+///
+/// Their waves work alone: no barrier, no shared memory, so that each may end
+/// when it likes.
+#pragma once
+
+#include "xiokv/kv_platform.h"
+
+/// @brief The entry of a kernel: workgroup `group` runs `run(arguments,
+/// group)`.
+#if defined(__AMDGCN__)
+#define XIOKV_DEFINE_ENTRY(name, Arguments, run)                               \
+  XIOKV_KERNEL name(const Arguments arguments) {                               \
+    run(arguments, __builtin_amdgcn_workgroup_id_x());                         \
+  }
+#elif defined(__CUDACC__)
+#define XIOKV_DEFINE_ENTRY(name, Arguments, run)                               \
+  XIOKV_KERNEL name(const Arguments arguments) { run(arguments, blockIdx.x); }
+#else
+#define XIOKV_DEFINE_ENTRY(name, Arguments, run)                               \
+  extern "C" void name(const Arguments *arguments, uint32_t group) {           \
+    run(*arguments, group);                                                    \
+  }
+#endif
+
+/// @brief An address as a pointer.
+template <class Object> XIOKV_DEVICE Object *xiokv_at(uint64_t address) {
+  return reinterpret_cast<Object *>(static_cast<uintptr_t>(address));
+}
+
+/// @brief A word that others write, read anew.
+XIOKV_DEVICE uint32_t xiokv_peek(uint64_t address) {
+#if defined(__AMDGCN__)
+  return __hip_atomic_load(xiokv_at<const uint32_t>(address), __ATOMIC_RELAXED,
+                           __HIP_MEMORY_SCOPE_SYSTEM);
+#elif defined(__CUDACC__)
+  uint32_t word;
+  asm volatile("ld.relaxed.sys.u32 %0, [%1];"
+               : "=r"(word)
+               : "l"(address)
+               : "memory");
+  return word;
+#else
+  return __atomic_load_n(xiokv_at<const uint32_t>(address), __ATOMIC_ACQUIRE);
+#endif
+}

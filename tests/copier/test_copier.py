@@ -1,0 +1,159 @@
+"""The copier: bytes to and from memory that the CPU is not to touch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+from typing import Any
+
+import pytest
+
+PAGE = 4096
+SIZES = (0, 1, 3, 4, 15, 16, 17, 63, 4095, 4096, 4097, 70_000)
+OFFSETS = (0, 1, 4, 12, 4080, 4092)
+
+
+def some_bytes(size: int, seed: int = 1) -> bytes:
+    return Random(seed).randbytes(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_bytes_arrive_and_their_neighbours_stay(gpu: Any, size: int, offset: int) -> None:
+    before = some_bytes(2 * PAGE + size + 2 * PAGE, seed=2)
+    gpu.far.view[: len(before)] = before
+    data = some_bytes(size)
+    at = PAGE + offset
+
+    gpu.write(gpu.far.address + at, data)
+
+    assert gpu.far.view[: len(before)] == before[:at] + data + before[at + size :]
+    assert gpu.read(gpu.far.address + at, size) == data
+
+
+def test_memory_within_reach_needs_no_kernel(gpu: Any) -> None:
+    near = type(gpu.far)(PAGE)
+
+    gpu.write(near.address + 5, b"near")
+
+    assert gpu.read(near.address + 5, 4) == b"near"
+    assert gpu.launches == 0
+
+
+def test_more_copies_than_slots_go_round(make_gpu: Callable[..., Any]) -> None:
+    gpu = make_gpu(slots=4)
+    data = some_bytes(64 * PAGE)
+
+    gpu.write(gpu.far.address, data)
+
+    assert gpu.read(gpu.far.address, len(data)) == data
+
+
+def test_a_read_waits_for_no_flush_and_spoils_no_write(gpu: Any) -> None:
+    """Writes that are still to be flushed hold their slots while reads come and go."""
+    data = some_bytes(100 * PAGE)
+    gpu.far.view[: len(data)] = data
+    behind = gpu.far.address + 200 * PAGE
+
+    gpu.library.xiokv_copier_write(gpu.copier, behind, data, 10 * PAGE)
+    assert gpu.read(gpu.far.address, len(data)) == data
+    gpu.write(behind + 10 * PAGE, b"last")
+
+    assert gpu.far.view[200 * PAGE : 210 * PAGE] == data[: 10 * PAGE]
+
+
+def test_a_buffer_may_be_far_at_its_begin_alone(gpu: Any) -> None:
+    data = some_bytes(3 * PAGE)
+    edge = gpu.far.address + gpu.far.size
+    gpu.far.size -= 2 * PAGE
+
+    gpu.write(edge - 3 * PAGE, data)
+
+    assert gpu.read(edge - 3 * PAGE, len(data)) == data
+    assert gpu.launches == 1
+
+
+@pytest.mark.parametrize("address", [0, 4, PAGE - 1])
+def test_a_null_pointer_is_refused(gpu: Any, address: int) -> None:
+    with pytest.raises(OSError, match="read"):
+        gpu.read(address, 1)
+    with pytest.raises(OSError, match="write"):
+        gpu.write(address, b"x")
+
+
+def test_the_kernel_ends_and_is_launched_where_it_is_missed(
+    make_gpu: Callable[..., Any], wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    gpu = make_gpu(lease=1e-3)
+
+    for launches in (1, 2, 3):
+        gpu.write(gpu.far.address, b"data")
+        assert gpu.launches == launches
+        wait_until(lambda: gpu.idle)
+
+
+def test_copies_go_on_over_many_leases(make_gpu: Callable[..., Any]) -> None:
+    gpu = make_gpu(lease=1e-4)
+    for seed in range(100):
+        data = some_bytes(5 * PAGE, seed)
+        gpu.write(gpu.far.address, data)
+        assert gpu.read(gpu.far.address, len(data)) == data
+
+    assert gpu.launches > 1
+
+
+@pytest.mark.parametrize("works", [False, None], ids=["refused", "hung"])
+def test_a_kernel_that_does_not_come_fails_this_copy_and_all_others(
+    make_gpu: Callable[..., Any], works: bool | None
+) -> None:
+    gpu = make_gpu(patience=0.05)
+    gpu.works = works
+
+    with pytest.raises(OSError, match="write"):
+        gpu.write(gpu.far.address, b"data")
+    gpu.works = True
+    with pytest.raises(OSError, match="read"):
+        gpu.read(gpu.far.address, 4)
+
+
+def test_a_stopped_kernel_ends_before_its_lease(
+    make_gpu: Callable[..., Any], wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    gpu = make_gpu(lease=3600.0)
+    gpu.write(gpu.far.address, b"data")
+    assert not gpu.idle
+
+    gpu.library.xiokv_copier_stop(gpu.copier)
+
+    wait_until(lambda: gpu.idle)
+    with pytest.raises(OSError, match="write"):
+        gpu.write(gpu.far.address, b"data")
+
+
+def test_what_memory_is_where_is_asked_anew_after_a_flush(gpu: Any) -> None:
+    for _ in range(3):
+        gpu.library.xiokv_copier_write(gpu.copier, gpu.far.address, b"x", 1)
+    assert len(gpu.located) == 1
+
+    gpu.write(gpu.far.address, b"x")
+    gpu.write(gpu.far.address, b"x")
+
+    assert len(gpu.located) == 2
+
+
+def test_threads_copy_at_the_same_time(gpu: Any) -> None:
+    def work(thread: int) -> bool:
+        place = gpu.far.address + thread * 32 * PAGE
+        for seed in range(40):
+            data = some_bytes(3 * PAGE + 100, 100 * thread + seed)
+            gpu.write(place + 4 * seed, data)
+            if gpu.read(place + 4 * seed, len(data)) != data:
+                return False
+        return True
+
+    begin = time.monotonic()
+    with ThreadPoolExecutor(5) as threads:
+        assert all(threads.map(work, range(5)))
+    assert time.monotonic() - begin < 20
