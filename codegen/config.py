@@ -32,8 +32,11 @@ _SPDK_FILES = ("include/spdk/nvme_spec.h", "include/spdk/nvme_kv.h")
 _SPDK_URL = "https://raw.githubusercontent.com/spdk/spdk/{commit}/{path}"
 _REF = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]*")
 _UPSTREAM_PATH = re.compile(r"[0-9A-Za-z_.][0-9A-Za-z_.+/-]*")
-_HIP_ARCH = re.compile(r"gfx[0-9a-f]+(?:-generic)?(?::(?:xnack|sramecc)[+-])*")
-_CUDA_ARCH = re.compile(r"sm_[0-9]+[af]?")
+# The architectures of the targets that have several, and examples.
+_ARCHITECTURES = {
+    "hip": (re.compile(r"gfx[0-9a-f]+(?::(?:xnack|sramecc)[+-])*"), "gfx90a or gfx942:xnack+"),
+    "cuda": (re.compile(r"(?:sm|compute)_[0-9]+[af]?"), "sm_90 or compute_80"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Compile:
-    """Targets to compile for; a target's module goes to ``dir/<target>/``."""
+    """Targets to compile for; a target's module goes to ``dir/<target>/``.
+
+    No architectures mean those that xiokv supports.
+    """
 
     targets: tuple[str, ...]
     hip_arch: tuple[str, ...]
@@ -135,6 +141,16 @@ def check_ref(ref: str) -> str | None:
         f"ref {ref!r} is not allowed; a ref starts with a letter or digit, goes on with"
         " letters, digits, '.', '_', '/', '-', and has no '..'"
     )
+
+
+def check_architecture(target: str, name: str) -> str | None:
+    """Return why `name` is no architecture of a target, or None."""
+    if target not in _ARCHITECTURES:
+        return f"{name!r}: {target} is compiled for this machine's processor"
+    shape, example = _ARCHITECTURES[target]
+    if shape.fullmatch(name):
+        return None
+    return f"{name!r} is no architecture of {target}; write for example {example}"
 
 
 def _in_folder(folder: Path) -> Path:
@@ -242,8 +258,8 @@ class _Reader:
             dir=self._path(table, "dir", table.string("dir", "build/xiokv")),
         )
         _check_choices(table, "targets", compile_.targets, TARGETS)
-        _check_shape(table, "hip_arch", compile_.hip_arch, _HIP_ARCH, "gfx90a or gfx942:xnack+")
-        _check_shape(table, "cuda_arch", compile_.cuda_arch, _CUDA_ARCH, "sm_90")
+        _check_architectures(table, "hip", compile_.hip_arch)
+        _check_architectures(table, "cuda", compile_.cuda_arch)
         return compile_
 
     def _path(self, table: Table, key: str, text: str) -> Path:
@@ -279,9 +295,7 @@ def _check_choices(table: Table, key: str, given: Iterable[str], allowed: tuple[
             table.fault(key, f"{key}: {value!r} is not one of {', '.join(allowed)}")
 
 
-def _check_shape(
-    table: Table, key: str, given: Iterable[str], shape: re.Pattern[str], example: str
-) -> None:
-    for value in given:
-        if not shape.fullmatch(value):
-            table.fault(key, f"{key}: {value!r} is no architecture; write for example {example}")
+def _check_architectures(table: Table, target: str, given: Iterable[str]) -> None:
+    key = f"{target}_arch"
+    for fault in filter(None, (check_architecture(target, name) for name in given)):
+        table.fault(key, f"{key}: {fault}")

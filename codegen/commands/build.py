@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from xiokv.codegen.config import TARGETS, Config, load_config
+from xiokv.codegen.config import TARGETS, Config, check_architecture, load_config
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import held
 from xiokv.codegen.lock import Lock, dump_lock
@@ -17,6 +18,9 @@ from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.spec.load import load_spec, lock_of
 from xiokv.codegen.version import VERSION
 from xiokv.codegen.writer import Written, write
+
+if TYPE_CHECKING:
+    from xiokv.codegen.compile import Module
 
 
 @click.command(name="build")
@@ -27,6 +31,12 @@ from xiokv.codegen.writer import Written, write
     multiple=True,
     help="Compile for this target too, besides [compile].targets of xiokv.toml.",
 )
+@click.option(
+    "--arch",
+    "architectures",
+    multiple=True,
+    help="Compile the one --target, hip or cuda, for this architecture only; may be repeated.",
+)
 @click.option("--emit-only", is_flag=True, help="Write the text and compile nothing.")
 @click.option(
     "--out",
@@ -36,12 +46,18 @@ from xiokv.codegen.writer import Written, write
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def command(
-    project: str | None, added: tuple[str, ...], emit_only: bool, out: Path | None, as_json: bool
+    project: str | None,
+    added: tuple[str, ...],
+    architectures: tuple[str, ...],
+    emit_only: bool,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
     """Render the spec into headers, encoders, kernels and the Python twin; compile."""
     text_alone = emit_only or out is not None
     if added and text_alone:
         raise UsageError("--target compiles, --emit-only and --out do not: give one of both")
+    chosen = _chosen(added, architectures)
     config = load_config(project)
     with held(config.root):
         written = emit_elsewhere(config, out.resolve()) if out else emit(config)
@@ -49,20 +65,36 @@ def command(
     if not as_json:
         click.echo(_as_text(written, root))
     targets = () if text_alone else tuple(dict.fromkeys((*config.compile.targets, *added)))
-    modules = _compile(config, targets)
+    modules = _compile(config, targets, chosen)
+    for line in (line for module in modules for line in module.warnings):
+        click.echo(f"xiokv-gen: warning: {line}", err=True)
     if as_json:
         click.echo(_as_json(written, modules, root))
-    elif modules:
-        click.echo("\n".join(f"module {path.relative_to(root)}" for path in modules))
+    else:
+        for path in (path for module in modules for path in module.files):
+            click.echo(f"module {path.relative_to(root)}")
 
 
-def _compile(config: Config, targets: tuple[str, ...]) -> tuple[Path, ...]:
+def _chosen(added: tuple[str, ...], names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the architectures of the one target that they are given for."""
+    if not names:
+        return {}
+    if len(set(added)) != 1:
+        raise UsageError(f"--arch {names[0]} goes with one --target: give hip or cuda")
+    for fault in filter(None, (check_architecture(added[0], name) for name in names)):
+        raise UsageError(f"--arch {fault}")
+    return {added[0]: names}
+
+
+def _compile(
+    config: Config, targets: tuple[str, ...], architectures: Mapping[str, tuple[str, ...]]
+) -> tuple[Module, ...]:
     if not targets:
         return ()
     # Imported here: text needs no compiler, nor anything that looks for one.
     from xiokv.codegen.compile import compile_targets
 
-    return compile_targets(config, targets)
+    return compile_targets(config, targets, architectures)
 
 
 def emit(config: Config) -> Written:
@@ -94,11 +126,13 @@ def _as_text(written: Written, root: Path) -> str:
     return "\n".join(lines or ["every generated file is up to date"])
 
 
-def _as_json(written: Written, modules: Iterable[Path], root: Path) -> str:
+def _as_json(written: Written, modules: tuple[Module, ...], root: Path) -> str:
+    compiled = [path for module in modules for path in module.files]
     values = {
         "root": str(root),
         "written": [path.relative_to(root).as_posix() for path in written.changed],
         "removed": [path.relative_to(root).as_posix() for path in written.removed],
-        "modules": [path.relative_to(root).as_posix() for path in modules],
+        "modules": [path.relative_to(root).as_posix() for path in compiled],
+        "warnings": [line for module in modules for line in module.warnings],
     }
     return json.dumps(values, indent=2)

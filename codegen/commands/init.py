@@ -38,8 +38,12 @@ dir = "generated"
 emit = ["headers", "engine", "python"]
 
 [compile]
-# What each build compiles besides: "host" for the kernels as a library for this machine.
+# What each build compiles besides: "host" for the kernels as a library for this machine,
+# "hip" for AMD GPUs (clang 19 or hipcc), "cuda" for NVIDIA GPUs (nvcc).
 targets = []
+# The GPUs to compile for, such as ["gfx942"] and ["sm_90"]; empty for all that are supported.
+hip_arch = []
+cuda_arch = []
 """
 
 

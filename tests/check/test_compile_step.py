@@ -46,12 +46,6 @@ def test_target_with_text_alone_is_a_contradiction(fetched: Path, run, snapshot,
     assert snapshot() == before
 
 
-def test_a_target_without_a_compiler_here_is_named(fetched: Path, run) -> None:
-    outcome = run("build", "--target", "hip")
-    assert outcome.code == 2
-    assert "target 'hip': this version of xiokv compiles for host only" in outcome.err
-
-
 def _failing_compiler(folder: Path) -> Path:
     path = folder / "cxx"
     path.write_text("#!/bin/sh\n[ $1 = --version ] || { echo boom >&2; exit 1; }\n")

@@ -45,8 +45,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         python = "kv/wire.py"
         [compile]
         targets = ["hip", "cuda"]
-        hip_arch = ["gfx90a", "gfx942:sramecc+:xnack-", "gfx11-generic"]
-        cuda_arch = ["sm_90", "sm_90a"]
+        hip_arch = ["gfx90a", "gfx942:sramecc+:xnack-", "gfx1100"]
+        cuda_arch = ["sm_90", "sm_90a", "compute_80"]
         dir = "modules"
         """,
         encoding="utf-8",
@@ -59,7 +59,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert config.output.emit == ("headers", "rocm-xio")
     assert config.output.python == tmp_path / "kv/wire.py"
     assert config.ir_path == tmp_path / "out/spec/nvme_kv.json"
-    assert config.compile.hip_arch == ("gfx90a", "gfx942:sramecc+:xnack-", "gfx11-generic")
+    assert config.compile.hip_arch == ("gfx90a", "gfx942:sramecc+:xnack-", "gfx1100")
     assert config.compile.dir == tmp_path / "modules"
 
 
