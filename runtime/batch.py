@@ -15,13 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from xiokv.runtime.abi import Outcome, QueueState
-from xiokv.runtime.buffers import NO_VALUES, Values
+from xiokv.runtime.buffers import Values
 from xiokv.runtime.drivers.base import Launch
+from xiokv.runtime.errors import LostFault
 from xiokv.runtime.keys import Keys
 from xiokv.runtime.queues import QueuePair, QueueSet
 from xiokv.runtime.results import RECORD
-from xiokv.runtime.semantic import Place
+from xiokv.runtime.semantic import SemanticBits
 from xiokv.runtime.slabs import Pool, Slab
+from xiokv.runtime.spans import NO_SPAN, Span
+from xiokv.runtime.staging import Copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Request:
     command: str
     keys: Keys
     values: Values
-    semantic: Sequence[Place]
+    semantic: Sequence[SemanticBits]
     options: int
     timeout: float
     stream: Any
@@ -82,6 +85,7 @@ class Run:
         request: what was asked for.
         slab: its memory until the end, from `pool`.
         queues: what it runs on.
+        copy: the values' copy, where they are not used in place.
     """
 
     def __init__(
@@ -91,8 +95,10 @@ class Run:
         slab: Slab,
         pool: Pool,
         queues: QueueSet,
+        copy: Copy | None = None,
     ) -> None:
-        self._values: Values = request.values
+        self._kept: Span = copy.memory if copy else request.values.memory
+        self._copy = copy
         self._count = len(request.keys)
         self._slab = slab
         self._pool = pool
@@ -170,11 +176,25 @@ class Run:
     def _take_over(self) -> None:
         """Copy the results out, so that others may use the slab."""
         records = self._slab.results[: self._count].copy()
-        self._pool.give(self._slab)
-        if self._values.memory.size and (records["outcome"] == Outcome.TIMEOUT).any():
-            self._died = dead_pairs(self._queues)
-            for pair in self._died:
-                pair.keep(self._values)
-        self._values = NO_VALUES
+        if isinstance(self._failure, LostFault):
+            # Its slab is as unknown as its queues.
+            for pair in self._queues:
+                pair.give_up()
+        else:
+            self._pool.give(self._slab)
+            if self._copy is not None:
+                self._copy.take_back()
+        self._keep_or_let_go(records)
+        self._copy, self._kept = None, NO_SPAN
         self._records = records
         _in_flight.discard(self)
+
+    def _keep_or_let_go(self, records: npt.NDArray[Any]) -> None:
+        """Keep the memory of the values where a queue died that may still write it."""
+        lost = isinstance(self._failure, LostFault)
+        if self._kept.size and (lost or (records["outcome"] == Outcome.TIMEOUT).any()):
+            self._died = dead_pairs(self._queues)
+        for pair in self._died:
+            pair.keep(self._kept)
+        if self._copy is not None and not self._died:
+            self._copy.give_back()

@@ -1,14 +1,14 @@
 """Values of a batch: the caller's memory in, its address and each value's place out.
 
-Memory on the host is used where it lies; only a list of values is copied, once, into one
-buffer. Value i begins at i times a slot, or at an offset of its own, and always at a
+Memory that the controller reaches is used where it lies; a list of values is copied, once,
+into one buffer. Value i begins at i times a slot, or at an offset of its own, and always at a
 multiple of 4 bytes, as the first entry of a PRP demands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -17,7 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from xiokv.runtime.arguments import integers
+from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.spans import NO_SPAN, Span, span_of
 
 ALIGNMENT = 4
 
@@ -38,21 +40,18 @@ class Values:
         size: size of every value; 0 where `sizes` says it.
         offsets: where each value begins, or None where they lie `stride` apart.
         stride: bytes from value to value; 0 where `offsets` says it.
+        staged: whether the controller does not reach them, so that they have to be copied.
     """
 
-    memory: npt.NDArray[np.uint8]
+    memory: Span
     sizes: Ints | None
     size: int
     offsets: Ints | None
     stride: int
-
-    @property
-    def iova(self) -> int:
-        """Where the memory begins for the controller: on the host, where it begins."""
-        return int(self.memory.ctypes.data)
+    staged: bool = False
 
 
-NO_VALUES = Values(np.empty(0, np.uint8), None, 0, None, 0)
+NO_VALUES = Values(NO_SPAN, None, 0, None, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,7 @@ class Shape:
         offsets: where each value begins, or None.
         block_size: bytes of a slot as attached, or None.
         size_max: largest size that one command may carry.
+        copy: whether memory that the controller does not reach may be copied.
     """
 
     count: int
@@ -72,59 +72,33 @@ class Shape:
     offsets: Any
     block_size: int | None
     size_max: int
+    copy: bool = False
 
 
-def values_to_store(given: Any, shape: Shape) -> Values:
+def values_to_store(driver: Driver, given: Any, shape: Shape) -> Values:
     """Return where the values of a Store lie: one buffer, or a list of them."""
     if shape.count == 0:
         return NO_VALUES
     if isinstance(given, (list, tuple)):
-        return _staged(given, shape)
-    return _placed("values", memory_of("values", given), shape)
+        return _joined(driver, given, shape)
+    return _placed(driver, "values", span_of("values", given, driver.exchange), shape)
 
 
-def slots_to_fill(out: Any, shape: Shape) -> Values:
+def slots_to_fill(driver: Driver, out: Any, shape: Shape) -> Values:
     """Return where the values of a Retrieve go; no two slots may overlap."""
     if shape.count == 0:
         return NO_VALUES
-    memory = memory_of("out", out)
-    if not memory.flags.writeable:
+    memory = span_of("out", out, driver.exchange)
+    if not memory.writable:
         raise ArgumentFault("out is read-only; give a buffer that can be written")
-    values = _placed("out", memory, shape)
+    values = _placed(driver, "out", memory, shape)
     if values.offsets is not None:
         sizes = np.full(shape.count, values.size) if values.sizes is None else values.sizes
         _check_apart(values.offsets, sizes)
     return values
 
 
-def memory_of(name: str, given: Any) -> npt.NDArray[np.uint8]:
-    """Return the bytes of a buffer, in place.
-
-    Raises:
-        ArgumentFault: it is no buffer of plain bytes in one piece.
-    """
-    if isinstance(given, np.ndarray):
-        if given.dtype.hasobject:
-            raise ArgumentFault(f"{name} has dtype {given.dtype}: pointers are no values")
-        if not given.flags.c_contiguous:
-            raise ArgumentFault(
-                f"{name} is not in one piece (shape {given.shape}, strides {given.strides});"
-                " numpy.ascontiguousarray() makes a copy that is"
-            )
-        return given.reshape(-1).view(np.uint8)
-    try:
-        view = memoryview(given)
-    except TypeError:
-        raise ArgumentFault(
-            f"{name} is a {type(given).__name__}, which gives no buffer in host memory; NumPy"
-            " arrays, bytes, bytearray and memoryview do"
-        ) from None
-    if not view.c_contiguous:
-        raise ArgumentFault(f"{name} is not in one piece; bytes() makes a copy that is")
-    return np.frombuffer(view.cast("B"), np.uint8) if view.nbytes else np.empty(0, np.uint8)
-
-
-def _staged(given: Sequence[Any], shape: Shape) -> Values:
+def _joined(driver: Driver, given: Sequence[Any], shape: Shape) -> Values:
     """Copy a list of values into one buffer."""
     if shape.sizes is not None or shape.offsets is not None:
         raise ArgumentFault("a list of values has sizes of its own; leave sizes and offsets out")
@@ -139,19 +113,27 @@ def _staged(given: Sequence[Any], shape: Shape) -> Values:
         raise ArgumentFault(f"a list of values holds buffers in one piece each: {error}") from None
     _check_sizes(sizes, shape.block_size or shape.size_max, shape.size_max)
     offsets = np.cumsum(sizes + pads) - (sizes + pads)
-    return Values(np.frombuffer(joined, np.uint8), sizes, 0, offsets, 0)
+    memory = span_of("values", joined)
+    return Values(memory, sizes, 0, offsets, 0, staged=not driver.reaches("values", memory))
 
 
-def _placed(name: str, memory: npt.NDArray[np.uint8], shape: Shape) -> Values:
+def _placed(driver: Driver, name: str, memory: Span, shape: Shape) -> Values:
     if shape.offsets is not None:
         values = _at_offsets(memory, shape)
     else:
         values = _in_slots(name, memory, shape)
-    _check_aligned(name, values)
-    return values
+    staged = not driver.reaches(name, memory)
+    if staged and not shape.copy:
+        raise ArgumentFault(
+            f"{name} is pageable memory of the host, which a controller of the {driver.name} driver"
+            " does not reach: give memory of the GPU, page-locked memory (pin_memory() in"
+            " PyTorch) or a buffer of Module.empty(), or say copy=True"
+        )
+    _check_aligned(name, values, 0 if staged else memory.address)
+    return replace(values, staged=staged)
 
 
-def _at_offsets(memory: npt.NDArray[np.uint8], shape: Shape) -> Values:
+def _at_offsets(memory: Span, shape: Shape) -> Values:
     given = shape.block_size if shape.sizes is None else shape.sizes
     if given is None:
         raise ArgumentFault("offsets need sizes, or a block_size at attach")
@@ -167,7 +149,7 @@ def _at_offsets(memory: npt.NDArray[np.uint8], shape: Shape) -> Values:
     return Values(memory, sizes, size, offsets, 0)
 
 
-def _in_slots(name: str, memory: npt.NDArray[np.uint8], shape: Shape) -> Values:
+def _in_slots(name: str, memory: Span, shape: Shape) -> Values:
     slot = shape.block_size or _slot(name, memory.size, shape)
     if memory.size < slot * shape.count:
         raise ArgumentFault(
@@ -212,11 +194,10 @@ def _check_sizes(sizes: Ints, slot: int, size_max: int) -> None:
     )
 
 
-def _check_aligned(name: str, values: Values) -> None:
-    if values.iova % ALIGNMENT:
+def _check_aligned(name: str, values: Values, begin: int) -> None:
+    if begin % ALIGNMENT:
         raise ArgumentFault(
-            f"{name} begins at address {values.iova:#x}; a value begins at a multiple of"
-            f" {ALIGNMENT}"
+            f"{name} begins at address {begin:#x}; a value begins at a multiple of {ALIGNMENT}"
         )
     starts = values.stride if values.offsets is None else values.offsets
     wrong = np.atleast_1d(starts) % ALIGNMENT != 0

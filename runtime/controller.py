@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from xiokv.runtime.drivers.base import Driver
+from xiokv.runtime.memory_mode import HOST_MEMORY, MemoryMode
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -29,17 +32,28 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Rings:
-    """Rings for a new queue pair: IOVAs of zeroed, page-aligned memory, and depths."""
+    """Rings for a new queue pair: IOVAs of zeroed, page-aligned memory, and depths.
+
+    Attributes:
+        memory_mode: which of them lie in a GPU, and whether the doorbells are wanted there.
+    """
 
     sq_iova: int
     cq_iova: int
     sq_depth: int
     cq_depth: int
+    memory_mode: MemoryMode = HOST_MEMORY
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedQueue:
-    """A queue pair that the controller has taken up: its number and its doorbells."""
+    """A queue pair that the controller has taken up.
+
+    Attributes:
+        qid: its number.
+        sq_doorbell: where the driver's device reaches the SQ tail doorbell.
+        cq_doorbell: where it reaches the CQ head doorbell.
+    """
 
     qid: int
     sq_doorbell: int
@@ -48,6 +62,12 @@ class CreatedQueue:
 
 class Controller(Protocol):
     """A controller that the runtime can attach to."""
+
+    def connect(self, driver: Driver) -> None:
+        """Let the driver's device reach the doorbells, and reach that device's memory.
+
+        It comes before each new queue of that driver; what is done already is not done again.
+        """
 
     def limits(self, nsid: int) -> Limits:
         """Return the limits for a namespace; refuse one that is not key-value."""

@@ -34,3 +34,7 @@ class ArgumentFault(RuntimeFault, ValueError):
 
 class DeadQueueFault(RuntimeFault):
     """A queue timed out and takes no commands until it is deleted."""
+
+
+class LostFault(RuntimeFault):
+    """A kernel failed on its device: what it left in flight nobody knows."""

@@ -10,7 +10,8 @@ import math
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -23,17 +24,19 @@ from xiokv.runtime.buffers import (
     NO_VALUES,
     Shape,
     Values,
-    memory_of,
     slots_to_fill,
     values_to_store,
 )
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import Controller, Limits
+from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.keys import Keys, pack_keys, pack_start_key
+from xiokv.runtime.memory_mode import HOST_MEMORY, MemoryMode, memory_modes
 from xiokv.runtime.queues import QueuePair, QueueSet
 from xiokv.runtime.results import Result
 from xiokv.runtime.semantic import pack_semantic
+from xiokv.runtime.spans import Span, span_of
 from xiokv.runtime.submit import Submitter
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ def attach(
     nsid: int = 1,
     block_size: int | None = None,
     timeout: float = 5.0,
+    memory_mode: int | Sequence[int] = 0,
 ) -> KV:
     """Create queues on a controller, or take some, and return what works through them.
 
@@ -64,6 +68,7 @@ def attach(
         block_size: bytes of a slot, where all values have the same; it also keeps the
             memory for PRP lists small.
         timeout: seconds without any completion after which a queue is given up.
+        memory_mode: what lies in the memory of a GPU, as `MemoryMode` says; also one a queue.
 
     Raises:
         ArgumentFault: the controller does not allow what was asked for.
@@ -73,22 +78,26 @@ def attach(
     if _are_pairs(queues):
         for pair in queues:
             _check_block_size(block_size, pair.limits)
-        return KV(module, partial(QueueSet, module.driver, queues), block_size, timeout)
+        place = _data_place(memory_modes(memory_mode, len(queues)))
+        return KV(module, partial(QueueSet, module.driver, queues), block_size, timeout, place)
     if controller is None:
         raise ArgumentFault("queues are created on a controller: give one, or give queues")
     _check_block_size(block_size, controller.limits(nsid))
+    count = integer("queues", queues)
+    modes = memory_modes(memory_mode, count)
     open_queues = partial(
         QueueSet.create,
         controller,
         module.driver,
-        integer("queues", queues),
+        count,
+        memory_mode=modes,
         nsid=integer("nsid", nsid),
         depth=integer("depth", depth),
         window=integer("window", window),
         # A List page needs some room, too.
         max_transfer=block_size and max(block_size, abi.PAGE_BYTES),
     )
-    return KV(module, open_queues, block_size, timeout)
+    return KV(module, open_queues, block_size, timeout, _data_place(modes))
 
 
 class KV(Closing):
@@ -112,12 +121,14 @@ class KV(Closing):
         open_queues: Callable[[], QueueSet],
         block_size: int | None,
         timeout: float,
+        place: Place,
     ) -> None:
         """Create the queues; `attach` calls this."""
         self.block_size = block_size
         self._timeout = timeout
         self._fields = module.description.fields
-        self._submitter = Submitter(module, open_queues)
+        self._driver = module.driver
+        self._submitter = Submitter(module, open_queues, place)
         self._dropped = weakref.finalize(self, abandoned.take_in, self._submitter)
         self._dropped.atexit = False
         self.limits = self.queues.limits
@@ -140,6 +151,7 @@ class KV(Closing):
         if_absent: bool = False,
         if_present: bool = False,
         no_compress: bool = False,
+        copy: bool = False,
         stream: Any = None,
         timeout: float | None = None,
         **semantic: Any,
@@ -149,14 +161,16 @@ class KV(Closing):
         Args:
             keys: a sequence of bytes, 1 to 16 each, or an (n, 16) uint8 array.
             values: a contiguous buffer that holds value i at i times a slot, or at
-                `offsets[i]`; or a list of n buffers, which is copied. A slot has the
-                attached block_size, or else the n-th part of the buffer.
+                `offsets[i]`; or a list of n buffers on the host, which is copied. A slot
+                has the attached block_size, or else the n-th part of the buffer. A GPU's
+                driver takes memory of its GPU and page-locked memory.
             sizes: bytes of each value, or one number for all; a slot's by default.
             offsets: where each value begins, in multiples of 4 bytes.
             key_lengths: for an array of keys, the length of each; 16 by default.
             if_absent: store only keys that are not there; others become EXISTS.
             if_present: store only keys that are there; others become MISSING.
             no_compress: ask the device to keep the values uncompressed.
+            copy: copy values that lie in pageable memory, where the driver does not take it.
             stream: run in this stream of the driver, and return at once.
             timeout: seconds without any completion; as attached by default.
             semantic: fields that the module's profile declares, an integer each; where
@@ -169,8 +183,8 @@ class KV(Closing):
         options |= StoreOption.DONT_COMPRESS * bool(no_compress)
         packed = pack_keys(keys, key_lengths, self.limits.key_max)
         size_max = min(self._transfer_max, self.limits.value_max)
-        shape = Shape(len(packed), sizes, offsets, self.block_size, size_max)
-        placed = values_to_store(values, shape)
+        shape = Shape(len(packed), sizes, offsets, self.block_size, size_max, copy)
+        placed = values_to_store(self._driver, values, shape)
         return self._run(
             "store", packed, placed, options, stream=stream, timeout=timeout, semantic=semantic
         )
@@ -184,6 +198,7 @@ class KV(Closing):
         offsets: Any = None,
         key_lengths: Any = None,
         raw: bool = False,
+        copy: bool = False,
         stream: Any = None,
         timeout: float | None = None,
         **semantic: Any,
@@ -200,13 +215,14 @@ class KV(Closing):
             offsets: as for `store`.
             key_lengths: as for `store`.
             raw: return values as they are kept, without decompressing them.
+            copy: as for `store`; `out` is filled when the result is taken.
             stream: as for `store`; `out` may not be touched until the result is there.
             timeout: as for `store`.
             semantic: as for `store`.
         """
         packed = pack_keys(keys, key_lengths, self.limits.key_max)
-        shape = Shape(len(packed), sizes, offsets, self.block_size, self._transfer_max)
-        slots = slots_to_fill(out, shape)
+        shape = Shape(len(packed), sizes, offsets, self.block_size, self._transfer_max, copy)
+        slots = slots_to_fill(self._driver, out, shape)
         options = RetrieveOption.RAW * bool(raw)
         return self._run(
             "retrieve", packed, slots, options, stream=stream, timeout=timeout, semantic=semantic
@@ -251,7 +267,7 @@ class KV(Closing):
             raise ArgumentFault("xio_batched_kv_retrieve needs a block_size at attach")
         if len(block_keys) != integer("n", n):
             raise ArgumentFault(f"n is {n}, and there are {len(block_keys)} block_keys")
-        have = memory_of("gpu_buffer", gpu_buffer).size
+        have = span_of("gpu_buffer", gpu_buffer, self._driver.exchange).size
         if have != n * self.block_size:
             raise ArgumentFault(
                 f"gpu_buffer has {have} bytes; {n} blocks of {self.block_size} bytes have"
@@ -307,10 +323,12 @@ class KV(Closing):
     def _list_page(self, start: bytes) -> bytes:
         with self._page_lock:
             keys = pack_start_key(start, self.limits.key_max)
-            view = self._submitter.list_page.view[: self._transfer_max]
-            page = Values(view, None, view.size, None, 0)
+            memory = self._submitter.list_page
+            size = min(memory.size, self._transfer_max)
+            page = Values(Span(memory.iova, size, memory), None, size, None, 0)
             self._run("list", keys, page).raise_for_status()
-            return bytes(view)
+            memory.download(0, size)
+            return bytes(memory.view[:size])
 
 
 def _check_block_size(block_size: int | None, limits: Limits) -> None:
@@ -322,6 +340,11 @@ def _check_block_size(block_size: int | None, limits: Limits) -> None:
             f"block_size {block_size}: a multiple of {ALIGNMENT} up to {most} is allowed, the"
             " smaller of the namespace's largest value and the controller's MDTS"
         )
+
+
+def _data_place(modes: Sequence[MemoryMode]) -> Place:
+    """Return where memory for values lies, which all queues share."""
+    return reduce(or_, modes, HOST_MEMORY).place(MemoryMode.DATA)
 
 
 def _are_pairs(queues: Any) -> TypeGuard[Sequence[QueuePair]]:

@@ -8,19 +8,21 @@ never skipped.
 from __future__ import annotations
 
 import os
-import platform
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xiokv.runtime import abi
+from xiokv.runtime.arguments import integer
+from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.description import Description, check_file, read_description
-from xiokv.runtime.drivers.base import Driver
-from xiokv.runtime.drivers.host import HostDriver
-from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.devices import TARGETS, Device, open_device
+from xiokv.runtime.drivers.base import Driver, Place
+from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault
+from xiokv.runtime.images import Image, choose_image
 from xiokv.runtime.log import log
-from xiokv.runtime.search import Found, find
+from xiokv.runtime.search import Found, find, named
 
 if TYPE_CHECKING:
     from xiokv.runtime.controller import Controller
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 TARGET_VARIABLE = "XIOKV_TARGET"
 
-# In the order in which they are tried where nobody asks for one.
-_DRIVERS: dict[str, Callable[[Path], Driver]] = {"host": HostDriver}
 _IDENTITY = ("xiokv_module_abi", "xiokv_module_spec")
 
 
@@ -38,16 +38,18 @@ class Module:
 
     Attributes:
         target: kind of device.
-        path: the module's file.
+        path: the module's file for this device.
         description: what its module.json says.
+        image: what it says of that file.
         driver: runs its kernels.
     """
 
-    def __init__(self, description: Description, driver: Driver) -> None:
-        """Join a checked description and a driver; `load` does both."""
+    def __init__(self, description: Description, image: Image, driver: Driver) -> None:
+        """Join a checked description, one of its files and a driver; `load` does all."""
         self.target = description.target
-        self.path = description.library
+        self.path = image.file
         self.description = description
+        self.image = image
         self.driver = driver
 
     def kernel(self, command: str) -> str:
@@ -64,92 +66,127 @@ class Module:
 
         return kv.attach(self, controller, **options)
 
+    def empty(self, nbytes: int, *, place: Place = Place.DEVICE) -> Buffer:
+        """Return zeroed memory for values that the driver takes as it is.
 
-def load(target: str | None = None, *, module: str | PathLike[str] | None = None) -> Module:
+        Args:
+            nbytes: how much.
+            place: in the device, or page-locked on the host; a host module has the latter.
+        """
+        size = integer("nbytes", nbytes)
+        if size < 0:
+            raise ArgumentFault(f"nbytes {size}: 0 or more is needed")
+        if not isinstance(place, Place):
+            raise ArgumentFault(f"place is {place!r}; Place.DEVICE and Place.HOST are allowed")
+        return Buffer(self.driver.allocate(size, place, shared=True))
+
+
+def load(
+    target: str | None = None, *, module: str | PathLike[str] | None = None, device: int = 0
+) -> Module:
     """Find a module, check it and make it ready.
 
     Args:
-        target: kind of device; $XIOKV_TARGET goes before it, and with neither it is the
-            first that there is a driver for.
+        target: kind of device; $XIOKV_TARGET goes before it. With neither it is that of the
+            module that is named, or the first of cuda, hip and host that has a device.
         module: the module's folder, file or description. Without it, the places are
             $XIOKV_MODULE, the compile folder of the nearest xiokv.toml and the user's
-            cache, where the host module is compiled if it is not there.
+            cache, where the module is compiled if it is not there.
+        device: number of the device.
 
     Raises:
-        MissingFault: there is no module, and no compiler to make one.
-        RuntimeFault: a module is there, but cannot be used.
+        MissingFault: there is no device or what reaches it, or there is no module and no
+            compiler to make one.
+        RuntimeFault: a module or a device is there, but cannot be used.
     """
     asked = _asked(target)
-    found = find(asked or next(iter(_DRIVERS)), module)
-    try:
-        description = read_description(found.place)
-        _check_target(description, asked)
-        loaded = _open(description)
-    except RuntimeFault as fault:
-        raise RuntimeFault("\n".join([str(fault), *_where(found)])) from fault
+    found = named(module)
+    description = _described(found) if found else None
+    chosen = open_device(
+        asked or (description.target if description else None), integer("device", device)
+    )
+    if found is None or description is None:
+        found = find(chosen.target, chosen.architecture)
+        description = _described(found)
+    with _telling_where(found):
+        loaded = _open(description, chosen)
     log.info("loaded %s (%s), found by %s", loaded.path, description.built, found.source)
     return loaded
 
 
 def _asked(target: str | None) -> str | None:
-    named = os.environ.get(TARGET_VARIABLE)
-    asked = named or target
-    if asked is not None and asked not in _DRIVERS:
-        source = f" (${TARGET_VARIABLE})" if named else ""
+    forced = os.environ.get(TARGET_VARIABLE)
+    asked = forced or target
+    if asked is not None and asked not in TARGETS:
+        source = f" (${TARGET_VARIABLE})" if forced else ""
         raise ArgumentFault(
-            f"target {asked!r}{source}: this version of xiokv has a driver for"
-            f" {', '.join(_DRIVERS)}"
+            f"target {asked!r}{source}: this version of xiokv has a driver for {', '.join(TARGETS)}"
         )
     return asked
 
 
-def _check_target(description: Description, asked: str | None) -> None:
-    wanted = [asked] if asked else list(_DRIVERS)
-    if description.target not in wanted:
+def _described(found: Found) -> Description:
+    with _telling_where(found):
+        description = read_description(found.place)
+        if description.target not in TARGETS:
+            raise RuntimeFault(
+                f"{description.library} was built for target {description.target!r}; this"
+                f" version of xiokv has a driver for {', '.join(TARGETS)}"
+            )
+    return description
+
+
+@contextmanager
+def _telling_where(found: Found) -> Iterator[None]:
+    """Let a fault say where the module was found, and where none was."""
+    try:
+        yield
+    except RuntimeFault as fault:
+        kind = MissingFault if isinstance(fault, MissingFault) else RuntimeFault
+        where = [f"found by {found.source}: {found.place}", *found.tried]
+        raise kind("\n".join([str(fault), *where])) from fault
+
+
+def _open(description: Description, device: Device) -> Module:
+    """Load the file, after all that can be checked without loading it."""
+    if description.target != device.target:
         raise RuntimeFault(
             f"{description.library} was built for target {description.target!r}; what is"
-            f" wanted is {' or '.join(wanted)}"
+            f" wanted is {device.target}"
+        )
+    image = choose_image(description, device.architecture)
+    check_file(description, image)
+    module = Module(description, image, device.open(image))
+    _check_inside(module, device.architecture)
+    return module
+
+
+def _check_inside(module: Module, running: str) -> None:
+    """Compare what the module itself carries with the runtime and with its description."""
+    fault = _misfit(module.description, module.driver)
+    if fault:
+        description = module.description
+        raise RuntimeFault(
+            f"{module.path} {fault}; run xiokv-gen build --target {module.target}\n"
+            f"built: {description.built}\n"
+            f"running: {running}, ABI version {abi.VERSION}, layout {abi.layout_hash():016x}"
         )
 
 
-def _open(description: Description) -> Module:
-    """Load the file, after all that can be checked without loading it."""
-    if description.arch != platform.machine():
-        raise _refusal(description, f"is for {description.arch}, and this is {platform.machine()}")
-    check_file(description)
-    driver = _DRIVERS[description.target](description.library)
-    _check_inside(description, driver)
-    return Module(description, driver)
-
-
-def _check_inside(description: Description, driver: Driver) -> None:
-    """Compare what the module itself carries with the runtime and with its description."""
+def _misfit(description: Description, driver: Driver) -> str:
+    """Return what does not fit, if anything."""
     missing = driver.missing([*_IDENTITY, *description.kernels.values()])
     if missing:
-        raise _refusal(description, f"lacks {', '.join(missing)}")
+        return f"lacks {', '.join(missing)}"
     version, layout = driver.module_abi()
     if version != abi.VERSION:
-        raise _refusal(description, f"has ABI version {version}, the runtime {abi.VERSION}")
+        return f"has ABI version {version}, the runtime {abi.VERSION}"
     if layout != abi.layout_hash():
-        raise _refusal(
-            description,
+        return (
             f"lays out its structures otherwise ({layout:016x}) than the runtime does"
-            f" ({abi.layout_hash():016x})",
+            f" ({abi.layout_hash():016x})"
         )
     spec = driver.module_spec()
     if spec != description.spec:
-        raise _refusal(
-            description, f"holds spec {spec[:12]}, its description says {description.spec[:12]}"
-        )
-
-
-def _refusal(description: Description, reason: str) -> RuntimeFault:
-    return RuntimeFault(
-        f"{description.library} {reason}; run xiokv-gen build --target {description.target}\n"
-        f"built: {description.built}\n"
-        f"running: {platform.machine()}, ABI version {abi.VERSION}, layout {abi.layout_hash():016x}"
-    )
-
-
-def _where(found: Found) -> list[str]:
-    return [f"found by {found.source}: {found.place}", *found.tried]
+        return f"holds spec {spec[:12]}, its description says {description.spec[:12]}"
+    return ""

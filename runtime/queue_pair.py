@@ -16,9 +16,10 @@ import numpy as np
 from xiokv.runtime import abandoned, abi
 from xiokv.runtime.addressing import Addressing
 from xiokv.runtime.controller import Controller, Limits, Rings
-from xiokv.runtime.drivers.base import Driver, Memory
+from xiokv.runtime.drivers.base import Driver, Memory, Place
 from xiokv.runtime.errors import ArgumentFault, DeadQueueFault, RuntimeFault
 from xiokv.runtime.log import log
+from xiokv.runtime.memory_mode import HOST_MEMORY, MemoryMode
 from xiokv.runtime.queue_owners import owners
 from xiokv.runtime.queue_sizes import CQE_BYTES, SQE_BYTES, Sizes, Wish, plan
 
@@ -74,6 +75,7 @@ class QueuePair:
         depth: int = 1024,
         window: int | None = None,
         max_transfer: int | None = None,
+        memory_mode: MemoryMode = HOST_MEMORY,
     ) -> QueuePair:
         """Create a queue pair on a controller.
 
@@ -85,6 +87,7 @@ class QueuePair:
             window: command slots, 1 to 65535; by default 1023, or what the rings hold.
             max_transfer: largest buffer of one command in bytes; by default the largest
                 that the limits and a PRP pool of 256 MiB allow.
+            memory_mode: which of rings and doorbells lie in the memory of a GPU.
         """
         abandoned.close_idle()
         limits = controller.limits(nsid)
@@ -92,10 +95,13 @@ class QueuePair:
         queue = abi.Queue(sq_depth=depth, cq_depth=depth, cq_phase=1, nsid=nsid)
         pair = cls(queue, sizes, limits, Addressing(), controller.delete_queue)
         try:
-            sq = pair._allocate(driver, depth * SQE_BYTES)
-            cq = pair._allocate(driver, depth * CQE_BYTES)
+            sq = pair._allocate(driver, depth * SQE_BYTES, memory_mode.place(MemoryMode.SQ))
+            cq = pair._allocate(driver, depth * CQE_BYTES, memory_mode.place(MemoryMode.CQ))
             pair.prepare(driver)
-            created = controller.create_queue(Rings(sq.iova, cq.iova, depth, depth))
+            controller.connect(driver)
+            mode = HOST_MEMORY if driver.exchange is None else memory_mode
+            rings = Rings(sq.iova, cq.iova, depth, depth, mode)
+            created = controller.create_queue(rings)
         except Exception:
             # Not after an interrupt: the controller may have taken the rings up.
             pair._free()
@@ -193,9 +199,11 @@ class QueuePair:
         if self._prepared:
             return
         queue = self.record
-        tables = self._allocate(driver, abi.table_bytes(queue.window))
+        tables = driver.allocate(abi.table_bytes(queue.window), Place.DEVICE)
+        self._memory.append(tables)
         # Every slot's CID of the first generation is free.
         tables.view[: queue.window * 2].view(np.uint16)[:] = np.arange(queue.window)
+        tables.upload()
         queue.tables = tables.address
         if self.pool_bytes:
             pool = self._allocate(driver, self.pool_bytes)
@@ -247,8 +255,12 @@ class QueuePair:
         memmove(addressof(record), addressof(self.record), sizeof(record))
         self.record = record
 
-    def _allocate(self, driver: Driver, size: int) -> Memory:
-        memory = driver.allocate(size)
+    def give_up(self) -> None:
+        """Take no more commands: what the queue's last kernel left in flight nobody knows."""
+        self.record.state = abi.QueueState.DEAD
+
+    def _allocate(self, driver: Driver, size: int, place: Place = Place.HOST) -> Memory:
+        memory = driver.allocate(size, place, shared=True)
         self._memory.append(memory)
         return memory
 

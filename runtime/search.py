@@ -28,6 +28,7 @@ PROJECT = "xiokv.toml"
 MODULE_VARIABLE = "XIOKV_MODULE"
 
 _DEFAULT_DIR = "build/xiokv"
+_PROJECT_SOURCE = f"the nearest {PROJECT}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +46,35 @@ class Found:
     tried: tuple[str, ...]
 
 
-def find(target: str, module: str | PathLike[str] | None, device_arch: str = "") -> Found:
-    """Return the module to load for `target`; it is compiled where there is none.
+def named(module: str | PathLike[str] | None) -> Found | None:
+    """Return the place that the caller, or else the environment, names in so many words."""
+    tried: list[str] = []
+    for source, place in _named(module):
+        if place is not None:
+            return Found(place, source, tuple(tried))
+        tried.append(f"looked at {source}: not given")
+    return None
+
+
+def find(target: str, device_arch: str) -> Found:
+    """Return the module to load for `target` where none is named; at worst it is compiled.
 
     Args:
         target: kind of device.
-        module: the place that the caller names, if any.
-        device_arch: of a GPU, what its driver states, such as ``gfx942:sramecc+:xnack-`` or
-            ``sm_90``: what is compiled is for it.
+        device_arch: what it has to be built for, such as ``gfx942:sramecc+:xnack-`` or
+            ``sm_90``; a host module is for this machine.
 
     Raises:
         MissingFault: there is none, and no compiler to make one.
     """
-    tried: list[str] = []
-    for source, place, explicit in _places(target, module):
-        if place is None:
-            tried.append(f"looked at {source}: not given")
-        elif explicit or is_module(place):
-            return Found(place, source, tuple(tried))
-        else:
-            tried.append(f"looked at {source}: nothing at {place}")
+    tried = [f"looked at {source}: not given" for source, _ in _named(None)]
+    project = _nearest_project()
+    place = _compile_dir(project) / target if project else None
+    if place is not None and is_module(place):
+        return Found(place, _PROJECT_SOURCE, tuple(tried))
+    tried.append(f"looked at {_PROJECT_SOURCE}: {f'nothing at {place}' if place else 'not given'}")
     # Without its features a target id fits every setting of them.
-    architectures = (device_arch.split(":")[0],) if device_arch else ()
+    architectures = () if target == "host" else (device_arch.split(":")[0],)
     try:
         recipe = toolchain.recipe(target, _packaged(), version("xiokv"), architectures)
         return Found(toolchain.build_cached(recipe), "the user's cache", tuple(tried))
@@ -74,15 +82,11 @@ def find(target: str, module: str | PathLike[str] | None, device_arch: str = "")
         raise MissingFault("\n".join([f"no compiled module, and {fault}", *tried])) from fault
 
 
-def _places(
-    target: str, module: str | PathLike[str] | None
-) -> Iterator[tuple[str, Path | None, bool]]:
-    """Yield (source, place, whether it was named in so many words)."""
-    named = os.environ.get(MODULE_VARIABLE)
-    yield "the argument module", Path(module) if module is not None else None, True
-    yield f"${MODULE_VARIABLE}", Path(named) if named else None, True
-    project = _nearest_project()
-    yield f"the nearest {PROJECT}", _compile_dir(project) / target if project else None, False
+def _named(module: str | PathLike[str] | None) -> Iterator[tuple[str, Path | None]]:
+    """Yield who may name a place, and the place if so."""
+    yield "the argument module", Path(module) if module is not None else None
+    place = os.environ.get(MODULE_VARIABLE)
+    yield f"${MODULE_VARIABLE}", Path(place) if place else None
 
 
 def _packaged() -> Path:

@@ -21,7 +21,7 @@ DWORDS = (11, 12, 13)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SemanticBits:
     """Bits for one of the dwords, in place.
 
     Attributes:
@@ -35,7 +35,7 @@ class Place:
     per_key: npt.NDArray[np.uint32] | None = None
 
 
-NO_SEMANTIC = (Place(),) * len(DWORDS)
+NO_SEMANTIC = (SemanticBits(),) * len(DWORDS)
 
 
 def per_key_dwords(fields: Sequence[SemanticField]) -> tuple[int, ...]:
@@ -45,7 +45,7 @@ def per_key_dwords(fields: Sequence[SemanticField]) -> tuple[int, ...]:
 
 def pack_semantic(
     fields: Sequence[SemanticField], command: str, given: Mapping[str, Any], count: int
-) -> tuple[Place, ...]:
+) -> tuple[SemanticBits, ...]:
     """Pack the values of named fields.
 
     Args:
@@ -68,11 +68,11 @@ def pack_semantic(
         )
     chosen = [(known[name], value) for name, value in given.items()]
     return tuple(
-        _pack_place([pair for pair in chosen if pair[0].dword == dword], count) for dword in DWORDS
+        _pack_dword([pair for pair in chosen if pair[0].dword == dword], count) for dword in DWORDS
     )
 
 
-def _pack_place(chosen: list[tuple[SemanticField, Any]], count: int) -> Place:
+def _pack_dword(chosen: list[tuple[SemanticField, Any]], count: int) -> SemanticBits:
     mask = value = 0
     per_key: npt.NDArray[np.int64] | None = None
     for field, given in chosen:
@@ -82,7 +82,7 @@ def _pack_place(chosen: list[tuple[SemanticField, Any]], count: int) -> Place:
         else:
             bits = _checked(field, given, count) << field.lsb
             per_key = bits if per_key is None else per_key | bits
-    return Place(mask, value, None if per_key is None else per_key.astype(np.uint32))
+    return SemanticBits(mask, value, None if per_key is None else per_key.astype(np.uint32))
 
 
 def _checked(field: SemanticField, given: Any, count: int) -> npt.NDArray[np.int64]:

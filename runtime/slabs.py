@@ -18,37 +18,38 @@ import numpy.typing as npt
 
 from xiokv.runtime import abi
 from xiokv.runtime.buffers import Values
-from xiokv.runtime.drivers.base import Driver
+from xiokv.runtime.drivers.base import Driver, Place
 from xiokv.runtime.keys import Keys
 from xiokv.runtime.results import RECORD
-from xiokv.runtime.semantic import DWORDS, Place
+from xiokv.runtime.semantic import SemanticBits
 
 FIRST_KEYS = 4096
 SLABS_MIN, SLABS_MAX = 2, 16
 POOL_BYTES = 64 << 20
 
-_HEAD_BYTES = ctypes.sizeof(abi.Stop) + ctypes.sizeof(abi.BatchState)
+# So few keys a kernel reads from the host sooner than they are copied to it.
+IN_PLACE_MAX = 256
 
-
-def columns(dwords: Sequence[int]) -> list[tuple[str, npt.DTypeLike, int]]:
-    """Return name, type and width of what there is for each key, by falling alignment."""
-    return [
-        ("keys", "u1", 16),
-        ("offsets", "<u8", 1),
-        ("results", RECORD, 1),
-        ("sizes", "<u4", 1),
-        *((f"cdw{dword}", "<u4", 1) for dword in dwords),
-        ("lengths", "u1", 1),
-    ]
+_STATE_BYTES = ctypes.sizeof(abi.BatchState)
+_STOP_BYTES = ctypes.sizeof(abi.Stop)
+_KEY_BYTES = 16 + 8 + 4 + 1
 
 
 def key_bytes(dwords: Sequence[int]) -> int:
     """Return the bytes of a slab for each key."""
-    return sum(np.dtype(kind).itemsize * width for _, kind, width in columns(dwords))
+    return _input_bytes(dwords) + RECORD.itemsize
+
+
+def _input_bytes(dwords: Sequence[int]) -> int:
+    return _KEY_BYTES + 4 * len(dwords)
 
 
 class Slab:
     """Memory for one batch of up to `capacity` keys.
+
+    What the engine reads lies in the device's memory where it has any, after the state that
+    the queues share; it is written on the host and copied there, all in one piece. Stop flag
+    and results lie on the host.
 
     Args:
         driver: whose memory it is.
@@ -60,58 +61,63 @@ class Slab:
     """
 
     def __init__(self, driver: Driver, capacity: int, dwords: Sequence[int]) -> None:
-        self._memory = driver.allocate(_HEAD_BYTES + capacity * key_bytes(dwords))
-        self._head = self._memory.view[:_HEAD_BYTES].view("<u4")
-        self._columns: dict[str, npt.NDArray[Any]] = {}
-        self._addresses: dict[str, int] = {}
-        at = _HEAD_BYTES
-        for name, kind, width in columns(dwords):
-            end = at + capacity * width * np.dtype(kind).itemsize
-            column = self._memory.view[at:end].view(kind)
-            self._columns[name] = column.reshape(-1, width) if width > 1 else column
-            self._addresses[name] = self._memory.address + at
-            at = end
-        self.results = self._columns["results"]
+        inputs = _STATE_BYTES + capacity * _input_bytes(dwords)
+        self._inputs = driver.allocate(inputs, Place.DEVICE)
+        self._outputs = driver.allocate(_STOP_BYTES + capacity * RECORD.itemsize)
+        self._stop = self._outputs.view[:_STOP_BYTES].view("<u4")
+        self.results: npt.NDArray[Any] = self._outputs.view[_STOP_BYTES:].view(RECORD)
+        self._written = self._inputs.view
+        self._base = self._inputs.view_address
+        self._end = _STATE_BYTES
 
-    def fill(self, keys: Keys, values: Values, semantic: Sequence[Place]) -> abi.Batch:
+    def fill(self, keys: Keys, values: Values, semantic: Sequence[SemanticBits]) -> abi.Batch:
         """Take in a batch; return what describes its keys and values to the engine."""
         count = len(keys)
-        self._head[:] = 0
+        self._stop[:] = 0
         self.results[:count] = 0
-        self._columns["keys"][:count] = keys.rows
+        self._base = self._inputs.view_address if count <= IN_PLACE_MAX else self._inputs.address
+        self._end = _STATE_BYTES
+        # By falling alignment, so that each begins where the one before ends.
         return abi.Batch(
-            stop=self._memory.address,
-            state=self._memory.address + ctypes.sizeof(abi.Stop),
-            keys=self._addresses["keys"],
-            results=self._addresses["results"],
-            key_lengths=self._put("lengths", keys.lengths),
-            sizes=self._put("sizes", values.sizes),
-            offsets=self._put("offsets", values.offsets),
+            stop=self._outputs.address,
+            state=self._inputs.address,
+            results=self._outputs.address + _STOP_BYTES,
+            keys=self._put(keys.rows, "u1"),
+            offsets=self._put(values.offsets, "<u8"),
+            sizes=self._put(values.sizes, "<u4"),
             stride=values.stride,
-            iova=values.iova,
+            iova=values.memory.address,
             count=count,
             key_length=keys.length,
             value_size=values.size,
             semantic=tuple(
-                abi.Semantic(self._put(f"cdw{dword}", place.per_key), place.mask, place.value)
-                for dword, place in zip(DWORDS, semantic, strict=True)
+                abi.Semantic(self._put(bits.per_key, "<u4"), bits.mask, bits.value)
+                for bits in semantic
             ),
+            key_lengths=self._put(keys.lengths, "u1"),
         )
+
+    def upload(self, stream: Any) -> None:
+        """Bring what was taken in to where the engine reads it, in the order of a stream."""
+        if self._base == self._inputs.address:
+            self._inputs.upload(_STATE_BYTES, self._end - _STATE_BYTES, stream)
 
     def stop(self) -> None:
         """Raise the stop flag of the batch in here."""
-        self._head[0] = 1
+        self._stop[0] = 1
 
     def free(self) -> None:
         """Give the memory back."""
-        self._memory.free()
+        self._inputs.free()
+        self._outputs.free()
 
-    def _put(self, name: str, column: npt.NDArray[Any] | None) -> int:
-        """Copy a column in; return its address, or 0 where there is none."""
+    def _put(self, column: npt.NDArray[Any] | None, kind: str) -> int:
+        """Append a column; return its address, or 0 where there is none."""
         if column is None:
             return 0
-        self._columns[name][: len(column)] = column
-        return self._addresses[name]
+        begin, self._end = self._end, self._end + column.size * np.dtype(kind).itemsize
+        self._written[begin : self._end].view(kind)[:] = column.reshape(-1)
+        return self._base + begin
 
 
 class Pool:

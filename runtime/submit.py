@@ -6,20 +6,25 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xiokv.runtime import listing
 from xiokv.runtime.batch import Request, Run, dead_pairs
+from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import DeadQueueFault, RuntimeFault
 from xiokv.runtime.home import Home
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.semantic import per_key_dwords
 from xiokv.runtime.slabs import Pool, Slab
+from xiokv.runtime.spans import Span
+from xiokv.runtime.staging import Copy, Staging
 
 if TYPE_CHECKING:
     from xiokv.runtime.module import Module
 
 CHUNK_MAX = 256
+
+_T = TypeVar("_T")
 
 
 class Submitter:
@@ -28,16 +33,20 @@ class Submitter:
     Args:
         module: its kernels and its driver.
         open_queues: creates the queues; called again at a reset.
+        place: where copies of values and List pages lie.
 
     Attributes:
         list_page: memory for a List page.
     """
 
-    def __init__(self, module: Module, open_queues: Callable[[], QueueSet]) -> None:
+    def __init__(
+        self, module: Module, open_queues: Callable[[], QueueSet], place: Place = Place.HOST
+    ) -> None:
         self._module = module
         self._open_queues = open_queues
         self._pool = Pool(module.driver, per_key_dwords(module.description.fields))
-        self.list_page = module.driver.allocate(listing.PAGE_BYTES)
+        self._staging = Staging(module.driver, place)
+        self.list_page = module.driver.allocate(listing.PAGE_BYTES, place, shared=True)
         try:
             self._queues = open_queues()
         except BaseException:
@@ -67,11 +76,16 @@ class Submitter:
         self._home.check()
         with self._lock:
             self._check_open()
-            slab = self._slab(len(request.keys))
+            count = len(request.keys)
+            slab = self._room(partial(self._pool.take, count), partial(self._pool.grow, count))
+            copy = None
             try:
-                run = self._launch(request, slab)
+                copy = self._copy(request)
+                run = self._launch(request, slab, copy)
             except Exception:
                 self._pool.give(slab)
+                if copy is not None:
+                    copy.give_back()
                 raise
             self._running.append(run)
         return run
@@ -118,37 +132,58 @@ class Submitter:
 
     def _free(self) -> None:
         self._pool.free()
+        self._staging.free()
         self.list_page.free()
 
     def _check_open(self) -> None:
         if self._closed:
             raise RuntimeFault("this KV is closed; attach again")
 
-    def _launch(self, request: Request, slab: Slab) -> Run:
+    def _launch(self, request: Request, slab: Slab, copy: Copy | None) -> Run:
         queues = self._queues
         _check_alive(queues)
         batch = slab.fill(request.keys, request.values, request.semantic)
-        values = request.values
-        if values.memory.size:
-            batch.iova = queues.addressing.contiguous(values.iova, values.memory.size, values.iova)
+        memory = copy.memory if copy else request.values.memory
+        if memory.size:
+            at = memory.address
+            batch.iova = queues.addressing.contiguous(at, memory.size, at)
         batch.options = request.options
         batch.deadline = self._module.driver.ticks(request.timeout)
         # Several chunks for each queue where there are keys enough.
         batch.chunk = min(CHUNK_MAX, -(-batch.count // len(queues)))
         kernel = self._module.kernel(request.command)
-        start = partial(queues.launch, kernel, batch, request.stream)
-        return Run(start, request, slab, self._pool, queues)
+        before = partial(self._prepare, slab, copy, memory)
+        start = partial(queues.launch, kernel, batch, request.stream, before)
+        return Run(start, request, slab, self._pool, queues, copy)
 
-    def _slab(self, count: int) -> Slab:
+    def _prepare(self, slab: Slab, copy: Copy | None, memory: Span, stream: Any) -> None:
+        """Put into a stream what the kernel relies on."""
+        slab.upload(stream)
+        if copy is not None:
+            copy.upload(stream)
+        if memory.ready is not None:
+            self._module.driver.follow(stream, memory.ready)
+
+    def _copy(self, request: Request) -> Copy | None:
+        """Return a copy of values that the controller does not reach."""
+        memory = request.values.memory
+        if not request.values.staged:
+            return None
+        block = self._room(
+            partial(self._staging.take, memory.size), partial(self._staging.grow, memory.size)
+        )
+        return Copy(self._staging, block, memory, back=request.command == "retrieve")
+
+    def _room(self, take: Callable[[], _T | None], grow: Callable[[], None]) -> _T:
         """Return free memory for a batch, after those that have to end for it."""
         self._running = deque(run for run in self._running if not run.done)
-        while (slab := self._pool.take(count)) is None:
+        while (taken := take()) is None:
             if self._running:
                 self._running[0].finish()
                 self._running.popleft()
             else:
-                self._pool.grow(count)
-        return slab
+                grow()
+        return taken
 
 
 def _check_alive(queues: QueueSet) -> None:

@@ -10,10 +10,11 @@ from xiokv.runtime import abi
 
 if TYPE_CHECKING:
     from xiokv.runtime.emulator.library import DmaHook
+    from xiokv.runtime.spans import Span
 
 
 class Place(Enum):
-    """Where memory is; on the host driver both are the same."""
+    """Where memory is; the host driver has no device's."""
 
     #: On the host, page-locked and mapped: host, device and controller reach it.
     HOST = auto()
@@ -76,9 +77,21 @@ class Launch(Protocol):
 
 
 class Driver(Protocol):
-    """One kind of device."""
+    """One device.
+
+    Attributes:
+        name: its kind, the module's target.
+    """
 
     name: str
+
+    @property
+    def exchange(self) -> int | None:
+        """Handle of a stream that runs nothing.
+
+        Other libraries let it wait for their work on the device's memory. None where the
+        device has no memory of its own.
+        """
 
     def module_abi(self) -> tuple[int, int]:
         """Return (ABI version, layout hash) as read from inside the module."""
@@ -114,6 +127,17 @@ class Driver(Protocol):
         None where the CPU reaches all memory by load and store.
         """
 
+    def reaches(self, name: str, span: Span) -> bool:
+        """Tell whether the controller reaches memory of the caller where it lies.
+
+        Args:
+            name: of the argument, for messages.
+            span: the memory.
+
+        Raises:
+            ArgumentFault: it is another device's.
+        """
+
     def ticks(self, seconds: float) -> int:
         """Return seconds as ticks of the engine's clock."""
 
@@ -122,6 +146,14 @@ class Driver(Protocol):
 
     def check_stream(self, stream: Any) -> None:
         """Refuse what is no stream of this driver, with an ArgumentFault."""
+
+    def follow(self, stream: Any, other: int) -> None:
+        """Let the later work of a stream wait for the present work of another library's.
+
+        Args:
+            stream: as for `launch`.
+            other: its handle.
+        """
 
     def launch(self, kernel: str, batch: abi.Batch, stream: Any, after: Launch | None) -> Launch:
         """Start a kernel on `batch.queue_count` queues.

@@ -18,6 +18,7 @@ from xiokv.runtime.drivers.host_stream import Stream as Stream
 from xiokv.runtime.drivers.host_threads import Crew
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.home import Home
+from xiokv.runtime.spans import Span
 
 _NANOSECONDS = 1_000_000_000
 _TICKS_MAX = 2**63 - 1
@@ -79,6 +80,7 @@ class HostDriver:
     """
 
     name = "host"
+    exchange = None
 
     def __init__(self, library: Path) -> None:
         """Load the library with all its symbols."""
@@ -103,8 +105,8 @@ class HostDriver:
         return spec.value.decode(errors="replace")
 
     def allocate(self, size: int, place: Place = Place.HOST, *, shared: bool = False) -> HostMemory:
-        """Return `size` zeroed bytes on a page boundary; IOVA and address are the same."""
-        return HostMemory(size, place)
+        """Return `size` zeroed bytes on a page boundary, on the host wherever they are wanted."""
+        return HostMemory(size)
 
     def register(self, address: int, size: int) -> int:
         """Return the address: all memory of the process is within reach."""
@@ -115,6 +117,15 @@ class HostDriver:
 
     def dma_hook(self) -> None:
         """Return None: the CPU reaches all memory."""
+
+    def reaches(self, name: str, span: Span) -> bool:
+        """Tell that it does; memory of a GPU is refused."""
+        if not span.on_host:
+            raise ArgumentFault(
+                f"{name} is memory of a GPU, and the module runs on the host: give host memory,"
+                " or load a module for the GPU"
+            )
+        return True
 
     def ticks(self, seconds: float) -> int:
         """Return seconds as nanoseconds, the ticks of the engine's clock."""
@@ -130,6 +141,9 @@ class HostDriver:
             raise ArgumentFault(
                 f"stream is {stream!r}; the host driver takes a Stream of xiokv.runtime"
             )
+
+    def follow(self, stream: Stream, other: int) -> None:
+        """Do nothing: no other library's stream has work on host memory."""
 
     def launch(
         self, kernel: str, batch: abi.Batch, stream: Stream, after: Launch | None

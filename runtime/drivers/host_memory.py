@@ -19,8 +19,10 @@ class HostMemory:
     would otherwise unmap what a controller may still write.
     """
 
-    def __init__(self, size: int, place: Place = Place.HOST) -> None:
-        """Map at least `size` bytes; a place is the same as any other."""
+    place = Place.HOST
+
+    def __init__(self, size: int) -> None:
+        """Map at least `size` bytes."""
         try:
             pages = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         except (OSError, OverflowError, ValueError) as error:
@@ -29,7 +31,6 @@ class HostMemory:
         # The reference that no clean-up of Python's drops.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(pages))
         self.view: Any = np.frombuffer(pages, np.uint8, size)
-        self.place = place
         self.size = size
         self.address: int = self.view.ctypes.data
         self.iova = self.view_address = self.address

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
+from contextlib import suppress
 from types import NoneType
 from typing import Any
 
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
+from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.emulator import faults, library, records
 from xiokv.runtime.emulator.admin_queue import AdminQueue
 from xiokv.runtime.emulator.faults import FaultKind
@@ -18,6 +20,7 @@ from xiokv.runtime.emulator.queue_numbers import QueueNumbers
 from xiokv.runtime.emulator.records import Counters, TraceRecord
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.home import Home
+from xiokv.runtime.memory_mode import MemoryMode
 
 _CAP, _CC = 0x00, 0x14
 _DOORBELLS = 0x1000
@@ -49,7 +52,11 @@ class Emulator(Closing):
         self._handle = _create(self._library, config)
         self._closed = False
         self._home = Home("controller")
-        weakref.finalize(self, _destroy, self._library, self._handle, self._home)
+        self._bars: dict[Driver, int] = {}
+        weakref.finalize(
+            self, _destroy, self._library, self._handle, self._home, self._bars, self.registers
+        )
+        self._bar = self.registers
         self._threads = wanted.thread_count
         self._numbers = QueueNumbers(wanted.queues)
         self._lock = threading.Lock()
@@ -84,14 +91,25 @@ class Emulator(Closing):
         nsid = within("nsid", nsid, 0, _U32_MAX)
         return self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
 
+    def connect(self, driver: Driver) -> None:
+        """Let a driver's device reach the doorbells, and reach that device's memory."""
+        with self._lock:
+            if driver not in self._bars:
+                hook = driver.dma_hook()
+                if hook is not None:
+                    self.set_dma(hook)
+                self._bars[driver] = driver.register(self.registers, self.registers_size)
+            self._bar = self._bars[driver]
+
     def create_queue(self, rings: Rings) -> CreatedQueue:
         """Create a queue pair on the lowest number that is free."""
+        self._check_reach(rings.memory_mode)
         with self._lock:
             qid = self._numbers.next_free()
             self._admin.create_queue(qid, rings)
             self._numbers.take(qid)
         stride = 4 << (self._register(_CAP, ctypes.c_uint64) >> 32 & 0xF)
-        doorbell = self.registers + _DOORBELLS + 2 * qid * stride
+        doorbell = self._bar + _DOORBELLS + 2 * qid * stride
         return CreatedQueue(qid, doorbell, doorbell + stride)
 
     def delete_queue(self, qid: int) -> None:
@@ -99,6 +117,18 @@ class Emulator(Closing):
         with self._lock:
             if self._numbers.give_up(qid):
                 self._admin.delete_queue(qid)
+
+    def _check_reach(self, mode: MemoryMode) -> None:
+        """Refuse rings that the hook does not reach, and doorbells outside the registers."""
+        missed = mode & MemoryMode.DOORBELL
+        if self._hook is not None and not self._hook.flags & library.DMA_RINGS:
+            missed = mode & ~MemoryMode.DATA
+        if missed:
+            parts = " and ".join(str(part.name) for part in MemoryMode if part & missed)
+            raise ArgumentFault(
+                f"memory_mode {int(mode)}: a controller on the CPU does not serve {parts} in the"
+                " memory of this GPU; attach to runtime.Relay(controller, module), which does"
+            )
 
     @property
     def _admin(self) -> AdminQueue:
@@ -249,7 +279,13 @@ def _create(functions: ctypes.CDLL, config: library.Config) -> int:
     return int(handle)
 
 
-def _destroy(functions: ctypes.CDLL, handle: int, home: Home) -> None:
+def _destroy(
+    functions: ctypes.CDLL, handle: int, home: Home, bars: dict[Driver, int], registers: int
+) -> None:
     """Free a controller, but not in a child of fork, which has no thread to join."""
-    if home.is_here:
-        functions.xiokv_emu_destroy(handle)
+    if not home.is_here:
+        return
+    for driver in bars:
+        with suppress(RuntimeFault):
+            driver.unregister(registers)
+    functions.xiokv_emu_destroy(handle)

@@ -18,6 +18,9 @@ SQE_BYTES = 64
 CQE_BYTES = 16
 THREADS_MAX = 64
 
+#: Of `DmaHook.flags`: the hook reaches rings, too.
+DMA_RINGS = 1
+
 _FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread")
 
 

@@ -22,6 +22,7 @@ from xiokv.runtime.keys import pack_keys
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.semantic import NO_SEMANTIC
 from xiokv.runtime.slabs import Slab
+from xiokv.runtime.spans import span_of
 from xiokv.runtime.submit import CHUNK_MAX
 
 QUEUES = (1, 2, 4)
@@ -94,7 +95,8 @@ class Rig:
         rows = np.zeros((count, 16), np.uint8)
         rows.view("<u4")[:, 0] = np.arange(count)
         self._keys = pack_keys(rows, None, 16)
-        self._values = Values(driver.allocate(count * size).view, None, size, None, size)
+        memory = span_of("values", driver.allocate(count * size).view)
+        self._values = Values(memory, None, size, None, size)
         self._slab = Slab(driver, count, ())
 
     def rates(self, command: str, rounds: int) -> Samples:

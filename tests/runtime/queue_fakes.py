@@ -6,6 +6,7 @@ from typing import Any
 
 from xiokv.runtime import abi
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
+from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.drivers.host import Stream
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.errors import RuntimeFault
@@ -28,12 +29,16 @@ class Controller:
         self._limits = limits
         self.rings: dict[int, Rings] = {}
         self.deleted: list[int] = []
+        self.connected: list[Driver] = []
         self.refuses_to_delete = False
         self.refuses_to_create_after = limits.queues_max
         self.bar = HostMemory(4096)
 
     def limits(self, nsid: int) -> Limits:
         return self._limits
+
+    def connect(self, driver: Driver) -> None:
+        self.connected.append(driver)
 
     def create_queue(self, rings: Rings) -> CreatedQueue:
         qid = len(self.rings) + 1
@@ -51,13 +56,15 @@ class Controller:
 class Driver:
     """A driver that keeps a list of the memory in use, and of launches."""
 
+    exchange = None
+
     def __init__(self) -> None:
         self.memory: list[HostMemory] = []
         self.launches: list[tuple[abi.Batch, Any]] = []
         self.settled: list[Any] = []
         self.interrupted = False
 
-    def allocate(self, size: int) -> HostMemory:
+    def allocate(self, size: int, place: Place = Place.HOST, *, shared: bool = False) -> HostMemory:
         memory = HostMemory(size)
         self.memory.append(memory)
         return memory

@@ -76,8 +76,8 @@ def test_an_attach_that_was_refused_frees_its_memory(module, monkeypatch) -> Non
     allocated: list[Any] = []
     allocate = HostDriver.allocate
 
-    def noted(self: HostDriver, size: int) -> Any:
-        allocated.append(allocate(self, size))
+    def noted(self: HostDriver, *wanted: Any, **options: Any) -> Any:
+        allocated.append(allocate(self, *wanted, **options))
         return allocated[-1]
 
     monkeypatch.setattr(HostDriver, "allocate", noted)

@@ -94,7 +94,7 @@ def test_fields_reach_the_wire(module: Module) -> None:
     description = replace(module.description, fields=FIELDS)
     with (
         Emulator() as controller,
-        Module(description, module.driver).attach(controller) as kv,
+        Module(description, module.image, module.driver).attach(controller) as kv,
     ):
         controller.trace_start()
         kv.store([b"a", b"b"], b"12345678", tier=5, hint=[1, 2], rank=3, layer=[4, 5], tag=6)

@@ -233,20 +233,32 @@ def test_one_log_line_says_what_was_loaded_and_who_named_it(
 
 
 def test_an_unknown_target_names_those_there_are() -> None:
-    with pytest.raises(ArgumentFault, match=r"target 'hip': .* has a driver for host"):
-        load("hip")
+    with pytest.raises(ArgumentFault, match=r"target 'sycl': .* driver for cuda, hip, host"):
+        load("sycl")
 
 
 def test_the_environment_forces_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XIOKV_TARGET", "cuda")
-    with pytest.raises(ArgumentFault, match=r"target 'cuda' \(\$XIOKV_TARGET\)"):
+    monkeypatch.setenv("XIOKV_TARGET", "sycl")
+    with pytest.raises(ArgumentFault, match=r"target 'sycl' \(\$XIOKV_TARGET\)"):
         load("host")
 
 
 def test_a_module_of_a_target_without_a_driver_is_named(copy) -> None:
     folder = copy()
+    edit(folder, target="sycl")
+    assert "was built for target 'sycl'" in refusal(folder).splitlines()[0]
+
+
+def test_a_module_of_another_target_than_asked_for_names_both(copy) -> None:
+    folder = copy()
     edit(folder, target="cuda")
-    assert "was built for target 'cuda'" in refusal(folder).splitlines()[0]
+    with pytest.raises(RuntimeFault, match="built for target 'cuda'; what is wanted is host"):
+        load("host", module=folder)
+
+
+def test_the_host_has_one_device() -> None:
+    with pytest.raises(ArgumentFault, match="device 1: the host is device 0"):
+        load("host", device=1)
 
 
 # What is refused, each with its own words.
@@ -310,7 +322,8 @@ def test_a_module_without_its_description_is_refused(copy) -> None:
 
 def test_another_architecture_is_named_beside_this_one(copy) -> None:
     folder = copy()
-    edit(folder, arch="riscv64")
+    (image,) = json.loads((folder / "module.json").read_text())["images"]
+    edit(folder, arch="riscv64", images=[{**image, "arch": "riscv64"}])
     first = refusal(folder).splitlines()[0]
     assert "riscv64" in first
     assert platform.machine() in first
