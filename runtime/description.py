@@ -105,16 +105,15 @@ def read_description(place: Path) -> Description:
     return _Reader(path).description(document)
 
 
-def check_file(description: Description, image: Image | None = None) -> None:
+def check_file(description: Description, image: Image) -> None:
     """Refuse a module whose file is not the one that was described.
 
     A truncated library must not reach the loader: it would end the process.
 
     Args:
         description: the module's.
-        image: the file that is about to be loaded; the first by default.
+        image: the file that is about to be loaded.
     """
-    image = image or description.images[0]
     try:
         found = hashlib.sha256(image.file.read_bytes()).hexdigest()
     except OSError as error:

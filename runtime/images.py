@@ -57,10 +57,10 @@ def choose_image(description: Description, device_arch: str) -> Image:
     ranks = [(rank(image.arch, device_arch), image) for image in description.images]
     fitting = [(found, image) for found, image in ranks if found is not None]
     if not fitting:
+        asked = "" if description.target == "host" else f" --arch {device_arch.split(':')[0]}"
         raise RuntimeFault(
             f"{description.library} was built for {description.arch}, and this device is"
-            f" {device_arch}; run xiokv-gen build --target {description.target}"
-            f" --arch {device_arch.split(':')[0]}"
+            f" {device_arch}; run xiokv-gen build --target {description.target}{asked}"
         )
     return max(fitting, key=lambda pair: pair[0])[1]
 

@@ -10,7 +10,7 @@ import pytest
 
 from xiokv.runtime import toolchain
 from xiokv.runtime.errors import ArgumentFault, ExitCode, MissingFault
-from xiokv.runtime.toolchain.targets import HIP_ARCHITECTURES
+from xiokv.runtime.toolchain.gpus import HIP_ARCHITECTURES
 
 from .conftest import StandIn, described
 

@@ -73,11 +73,28 @@ def test_an_image_is_chosen(target: str, built: str, device: str, chosen: str | 
             choose_image(description, device)
 
 
-def test_a_device_without_an_image_is_told_both_and_how_to_get_one() -> None:
+@pytest.mark.parametrize(
+    ("description", "device", "said"),
+    [
+        (
+            module("hip", "gfx90a", "gfx942:xnack+"),
+            MI300,
+            "modules was built for gfx90a, gfx942:xnack+, and this device is"
+            " gfx942:sramecc+:xnack-; run xiokv-gen build --target hip --arch gfx942",
+        ),
+        (
+            module("host", "x86_64"),
+            "aarch64",
+            "modules/x86_64 was built for x86_64, and this device is aarch64; run xiokv-gen"
+            " build --target host",
+        ),
+    ],
+    ids=["hip", "host"],
+)
+def test_a_device_without_an_image_is_told_both_and_how_to_get_one(
+    description: Description, device: str, said: str
+) -> None:
     with pytest.raises(RuntimeFault) as caught:
-        choose_image(module("hip", "gfx90a", "gfx942:xnack+"), MI300)
+        choose_image(description, device)
     assert caught.value.exit_code is ExitCode.FAILURE
-    assert str(caught.value) == (
-        "modules was built for gfx90a, gfx942:xnack+, and this device is"
-        " gfx942:sramecc+:xnack-; run xiokv-gen build --target hip --arch gfx942"
-    )
+    assert str(caught.value) == said
