@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -62,6 +63,14 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
+def _included(path: Path) -> set[Path]:
+    """Return a file of C++, and all that it includes by paths relative to it."""
+    found = {path}
+    for name in re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+        found |= _included((path.parent / name).resolve())
+    return found
+
+
 class NativeBuild:
     """Compiles C++ of the tests; what was compiled before, from the same text, is kept."""
 
@@ -75,26 +84,17 @@ class NativeBuild:
         self._base = (version.stdout, " ".join((*self.FLAGS, *self.WARNINGS)).encode())
 
     def library(self, name: str, *folders: Path, flags: tuple[str, ...] = ()) -> Path:
-        """Return a shared library of all units in some folders.
-
-        Args:
-            name: its file name.
-            folders: their headers may be included by any unit.
-            flags: for the linker.
-        """
-        texts = [path for folder in folders for path in sorted(folder.glob("*.[ch]*"))]
-        headers = b"".join(path.read_bytes() for path in texts if path.suffix != ".cpp")
+        """Return a shared library of all units in some folders; `flags` are for the linker."""
+        units = [unit for folder in folders for unit in sorted(folder.glob("*.cpp"))]
         self._kept.mkdir(parents=True, exist_ok=True)
         with (self._kept / ".lock").open("w") as lock, ThreadPoolExecutor(os.cpu_count()) as pool:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            units = [path for path in texts if path.suffix == ".cpp"]
-            objects = list(pool.map(lambda unit: self._object(unit, headers), units))
-            return self._link(name, objects, flags)
+            return self._link(name, list(pool.map(self._object, units)), flags)
 
-    def _object(self, unit: Path, headers: bytes) -> Path:
-        made = self._kept / f"{unit.stem}-{self._key(unit.read_bytes(), headers)}.o"
+    def _object(self, unit: Path) -> Path:
+        texts = (path.read_bytes() for path in sorted(_included(unit)))
         words = (*self.FLAGS, *self.WARNINGS, "-c", str(unit))
-        return self._make(made, *words)
+        return self._make(self._kept / f"{unit.stem}-{self._key(*texts)}.o", *words)
 
     def _link(self, name: str, objects: list[Path], flags: tuple[str, ...]) -> Path:
         words = ("-shared", "-pthread", *map(str, objects), *flags)
