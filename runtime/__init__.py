@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from xiokv.runtime.drivers.host import Stream
     from xiokv.runtime.emulator import Emulator
     from xiokv.runtime.errors import ArgumentFault, DeadQueueFault, MissingFault, RuntimeFault
+    from xiokv.runtime.gpu.relay import Relay
     from xiokv.runtime.kv import KV
     from xiokv.runtime.module import Module, load
     from xiokv.runtime.queues import QueuePair
@@ -32,6 +33,7 @@ __all__ = [
     "Module",
     "Outcome",
     "QueuePair",
+    "Relay",
     "Result",
     "RuntimeFault",
     "Stream",
@@ -44,6 +46,7 @@ _HOMES = {
     "drivers.host": ("Stream",),
     "emulator": ("Emulator",),
     "errors": ("ArgumentFault", "DeadQueueFault", "MissingFault", "RuntimeFault"),
+    "gpu.relay": ("Relay",),
     "kv": ("KV",),
     "module": ("Module", "load"),
     "queues": ("QueuePair",),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from xiokv.runtime import abi
 
 if TYPE_CHECKING:
+    from xiokv.runtime.drivers.side_kernel import SideKernel
     from xiokv.runtime.emulator.library import DmaHook
     from xiokv.runtime.spans import Span
 
@@ -165,6 +166,13 @@ class Driver(Protocol):
                 long as the kernel, even where the caller was interrupted.
             stream: order among other work.
             after: a launch that has to end first, in whatever stream it is.
+        """
+
+    def side_kernel(self, name: str) -> SideKernel:
+        """Return a kernel of `xiokv.runtime.gpu`, to run beside those of the module.
+
+        Raises:
+            MissingFault: there is no compiler for it.
         """
 
     def settle(self, stream: Any) -> None:

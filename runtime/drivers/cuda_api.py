@@ -189,11 +189,7 @@ class CudaApi:
         return int(self._call("cuStreamCreate", flags))
 
     def urgent_stream_create(self) -> int:
-        """Return a new stream whose kernels go before those of others.
-
-        It shares no queue of the hardware with ordinary ones, behind whose kernels it would
-        have to wait.
-        """
+        """Return a new stream whose kernels go before those of ordinary ones."""
         flags = self._cuda.CUstream_flags.CU_STREAM_NON_BLOCKING
         _, greatest = self._call("cuCtxGetStreamPriorityRange")
         return int(self._call("cuStreamCreateWithPriority", flags, greatest))

@@ -20,7 +20,9 @@ from xiokv.runtime.drivers.gpu_launch import GpuLaunch
 from xiokv.runtime.drivers.gpu_memory import DeviceMemory, PinnedMemory
 from xiokv.runtime.drivers.gpu_registry import registry
 from xiokv.runtime.drivers.gpu_stream import GpuStream, handle_of
+from xiokv.runtime.drivers.side_kernel import GpuSideKernel
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.gpu.kernels import kernel_file
 from xiokv.runtime.spans import Span
 
 if TYPE_CHECKING:
@@ -140,6 +142,11 @@ class GpuDriver:
                 self.settle(stream)
                 raise
         return launch
+
+    def side_kernel(self, name: str) -> GpuSideKernel:
+        """Return a kernel that runs on a stream of its own."""
+        file = kernel_file(name, self.name, self._device.architecture)
+        return GpuSideKernel(self._device, file, f"xiokv_{name}")
 
     def settle(self, stream: Any) -> None:
         """Wait for all that the stream was given, whatever became of it."""

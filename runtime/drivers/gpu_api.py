@@ -126,6 +126,13 @@ class GpuApi(Protocol):
     def stream_create(self) -> int:
         """Return a new stream that does not wait for the default one."""
 
+    def urgent_stream_create(self) -> int:
+        """Return a new stream whose kernels go before those of ordinary ones.
+
+        Nor does it share a queue of the hardware with these, behind whose kernels its own
+        would have to wait.
+        """
+
     def stream_destroy(self, stream: int) -> None:
         """Destroy a stream whose work has ended."""
 

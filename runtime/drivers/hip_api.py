@@ -198,6 +198,12 @@ class HipApi:
         """Return a new stream that does not wait for the default one."""
         return int(self._call("hipStreamCreateWithFlags", self._hip.hipStreamNonBlocking))
 
+    def urgent_stream_create(self) -> int:
+        """Return a new stream whose kernels go before those of ordinary ones."""
+        _, greatest = self._call("hipDeviceGetStreamPriorityRange")
+        flags = self._hip.hipStreamNonBlocking
+        return int(self._call("hipStreamCreateWithPriority", flags, greatest))
+
     def stream_destroy(self, stream: int) -> None:
         """Destroy a stream whose work has ended."""
         self._call("hipStreamDestroy", stream)

@@ -16,7 +16,9 @@ from xiokv.runtime.drivers.base import Launch, Place
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.drivers.host_stream import Stream as Stream
 from xiokv.runtime.drivers.host_threads import Crew
+from xiokv.runtime.drivers.side_kernel import HostSideKernel
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.gpu.kernels import kernel_file
 from xiokv.runtime.home import Home
 from xiokv.runtime.spans import Span
 
@@ -157,6 +159,10 @@ class HostDriver:
         # A batch that the stream refuses ends in its turn, too: whoever follows it relies
         # on all before it having ended.
         return HostLaunch(stream.submit(work, run.await_turn))
+
+    def side_kernel(self, name: str) -> HostSideKernel:
+        """Return a kernel that runs on threads of its own."""
+        return HostSideKernel(kernel_file(name, self.name, ""), f"xiokv_{name}")
 
     def settle(self, stream: Stream) -> None:
         """Wait for all that the stream was given."""

@@ -128,4 +128,3 @@ def test_values_come_without_the_code(
     cuda = install(cuCall=lambda: (CUresult.CUDA_SUCCESS, *returned))
 
     assert call(cuda, "cuCall") == value
-

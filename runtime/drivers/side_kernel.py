@@ -1,0 +1,109 @@
+"""Kernels that run beside those of a module, one launch after the other.
+
+In: a kernel's file and its entry. Out: launches in an order of their own, which those of a
+module neither wait for nor hold up.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Protocol
+
+from xiokv.runtime.drivers.gpu_api import Handle
+from xiokv.runtime.drivers.gpu_device import GpuDevice, poll
+from xiokv.runtime.drivers.host_threads import start_thread
+from xiokv.runtime.errors import RuntimeFault
+
+_LANES = 256
+
+Waiting = Callable[[], None]
+"""Waits for the end of a launch, and raises what became of it."""
+
+
+class SideKernel(Protocol):
+    """A kernel with one argument, passed by value.
+
+    Attributes:
+        is_wide: whether a workgroup has several waves.
+    """
+
+    is_wide: bool
+
+    def launch(self, argument: ctypes.Structure, groups: int) -> Waiting:
+        """Start it on some workgroups, after the launch before; return what waits for its end."""
+
+    def close(self) -> None:
+        """Give it back; nothing of it runs any more."""
+
+
+class HostSideKernel:
+    """A kernel on threads of the host, one a workgroup."""
+
+    is_wide = False
+
+    def __init__(self, file: Path, entry: str) -> None:
+        """Load the library."""
+        self._entry = ctypes.CDLL(str(file))[entry]
+        self._entry.restype = None
+        self._stream = start_thread(entry)
+
+    def launch(self, argument: ctypes.Structure, groups: int) -> Waiting:
+        """Start it after the launch before."""
+        kept = type(argument).from_buffer_copy(argument)
+        ended: Future[None] = self._stream.submit(self._run, kept, groups)
+        return ended.result
+
+    def close(self) -> None:
+        """End the thread that starts launches."""
+        self._stream.shutdown()
+
+    def _run(self, argument: ctypes.Structure, groups: int) -> None:
+        at = ctypes.byref(argument)
+        with ThreadPoolExecutor(groups) as threads:
+            wait([threads.submit(self._entry, at, group) for group in range(groups)])
+
+
+class GpuSideKernel:
+    """A kernel on a GPU, on a stream whose kernels go before those of others."""
+
+    is_wide = True
+
+    def __init__(self, device: GpuDevice, file: Path, entry: str) -> None:
+        """Load the image."""
+        self._device = device
+        with device.using():
+            self._image = file.read_bytes()
+            self._module = device.api.load(self._image)
+            function = device.api.function(self._module, entry)
+            if function is None:
+                raise RuntimeFault(f"{file} has no kernel {entry}")
+            self._function: Handle = function
+            self._stream = device.api.urgent_stream_create()
+
+    def launch(self, argument: ctypes.Structure, groups: int) -> Waiting:
+        """Start it in its stream."""
+        api = self._device.api
+        with self._device.using():
+            event = api.event_create()
+            api.launch(self._function, groups, _LANES, self._stream, argument)
+            api.event_record(event, self._stream)
+
+        def ended() -> bool:
+            with self._device.using():
+                return api.event_query(event)
+
+        def waiting() -> None:
+            poll(ended)
+            with self._device.using():
+                api.event_destroy(event)
+
+        return waiting
+
+    def close(self) -> None:
+        """Destroy stream and module."""
+        with self._device.using():
+            self._device.api.stream_destroy(self._stream)
+            self._device.api.unload(self._module)
