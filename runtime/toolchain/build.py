@@ -26,6 +26,7 @@ from xiokv.runtime.toolchain.recipes import Recipe, sha256
 DESCRIPTION = "module.json"
 
 _LOCK = ".lock"
+_MAKING = ".xiokv-", ".tmp"  # how the name of a folder begins and ends in which is compiled
 
 
 def cache_folder() -> Path:
@@ -74,10 +75,11 @@ def _build(recipe: Recipe, compiler: Compiler, folder: Path, lock: TextIO) -> No
     older = [name for name in _listed(lock) if name not in new]
     _list(lock, [*new, *older])
     (folder / DESCRIPTION).unlink(missing_ok=True)
-    for left in folder.glob(".*.tmp"):  # of a build that was killed
+    prefix, suffix = _MAKING
+    for left in folder.glob(f"{prefix}*{suffix}"):  # of a build that was killed
         shutil.rmtree(left)
     _progress(f"compiling {_shown(new)} with {compiler.path} (once)")
-    with TemporaryDirectory(prefix=".", suffix=".tmp", dir=folder) as name:
+    with TemporaryDirectory(prefix=prefix, suffix=suffix, dir=folder) as name:
         making = Path(name)
         description = making / DESCRIPTION
         document = _described(recipe, compiler, compile_all(recipe, compiler, making), making)

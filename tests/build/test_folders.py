@@ -108,9 +108,9 @@ def test_images_of_an_earlier_build_go_and_other_files_stay(
 ) -> None:
     folder = build(*TWO)
     (folder / "xiokv_gfx90a.hsaco").write_text("somebody else's")
-    (folder / "notes").write_text("mine")
+    (folder / ".notes.tmp").write_text("mine")
     build("gfx1100")
-    assert files(folder) == ALWAYS | {"xiokv_gfx1100.hsaco", "xiokv_gfx90a.hsaco", "notes"}
+    assert files(folder) == ALWAYS | {"xiokv_gfx1100.hsaco", "xiokv_gfx90a.hsaco", ".notes.tmp"}
     assert set(described(folder)["files"]) == {"xiokv_gfx1100.hsaco"}
 
 
