@@ -63,6 +63,10 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   return words;
 }
 
+XIOKV_DEVICE xiokv_words xiokv_poll16(const void *address) {
+  return xiokv_load16(address);
+}
+
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {
   fibers::world->yield();
   for (uint32_t i = 0; i < 4; ++i)

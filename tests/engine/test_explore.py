@@ -55,9 +55,6 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
     "lanes store entries that others have not written yet": (
         ("  xiokv_wave_barrier();\n  xiokv_sqe *ring", "  xiokv_sqe *ring"),
     ),
-    "lanes write entries that others have not stored yet": (
-        ("  }\n  xiokv_wave_barrier();\n}", "  }\n}"),
-    ),
     "keys read ahead are those of other lanes": (
         ("engine.next + xiokv_min(base + XIOKV_LANES, room)", "engine.next + base + XIOKV_LANES"),
     ),
@@ -108,7 +105,7 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
     ),
     "the batch's state is left as it was": (("      *state = {0, 0, 0};\n", ""),),
     "the mirror shows the state before": (
-        ("xiokv_queue *>(engine.queue.mirror),", "xiokv_queue *>(engine.batch->queues),"),
+        ("xiokv_queue *>(engine.queue.mirror))", "xiokv_queue *>(engine.batch->queues))"),
     ),
     "keys that no queue claimed have no outcome": (
         ("      first = xiokv_device_add64(&state->claimed, 0);\n", ""),

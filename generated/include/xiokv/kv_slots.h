@@ -27,12 +27,10 @@ struct xiokv_slots {
   uint32_t slot_bits; ///< Bits of a CID that hold the slot number.
 };
 
-/// @brief Bits that hold slot numbers 0..window-1 and leave one unused.
+/// @brief Bits that hold slot numbers 0..window-1 and leave one unused;
+/// `window` is not 0.
 XIOKV_DEVICE uint32_t xiokv_slot_bits(uint32_t window) {
-  uint32_t bits = 1;
-  while (bits < 16u && window >> bits != 0)
-    ++bits;
-  return bits;
+  return 32u - xiokv_leading_zeros(window);
 }
 
 /// @brief Tables that lie in the queue's own memory, as XIOKV_TABLE_BYTES.

@@ -50,7 +50,8 @@ XIOKV_DEVICE xiokv_sqe xiokv_encode(const xiokv_engine &engine, uint32_t step) {
 
 /// @brief Store the entries of this wave's lanes, of which the first is
 /// `first` + wave lane 0 and `room` the number of all; the lanes of a wave
-/// store neighbouring quarters, so that whole lines leave it.
+/// store neighbouring quarters, so that whole lines leave it. Once a round: the
+/// barrier at its end comes before the next lanes write here.
 XIOKV_DEVICE void xiokv_store_entries(const xiokv_engine &engine,
                                       const xiokv_sqe &sqe, uint32_t first,
                                       uint32_t room) {
@@ -73,7 +74,6 @@ XIOKV_DEVICE void xiokv_store_entries(const xiokv_engine &engine,
                          .dw[at % 4u * 4u],
                     entries[at]);
   }
-  xiokv_wave_barrier();
 }
 
 /// @brief Store the commands of the next `room` keys, and read ahead.

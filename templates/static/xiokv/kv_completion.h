@@ -77,7 +77,7 @@ XIOKV_DEVICE xiokv_look xiokv_look_at_ring(const xiokv_engine &engine) {
         lane < xiokv_min(engine.in_flight - engine.run, XIOKV_LANES - 1u);
   if (look.watches || stops)
     look.ahead =
-        xiokv_load16(stops ? reinterpret_cast<const void *>(engine.batch->stop)
+        xiokv_poll16(stops ? reinterpret_cast<const void *>(engine.batch->stop)
                            : xiokv_cqe_at(engine, engine.run + lane));
   return look;
 }
@@ -165,7 +165,7 @@ XIOKV_DEVICE uint32_t xiokv_new_entries(const xiokv_engine &engine,
   uint32_t seen = 0;
   while (seen < most &&
          xiokv_is_new(engine, engine.run + seen,
-                      xiokv_load16(xiokv_cqe_at(engine, engine.run + seen))))
+                      xiokv_poll16(xiokv_cqe_at(engine, engine.run + seen))))
     ++seen;
   return seen;
 }

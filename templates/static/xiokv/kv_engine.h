@@ -2,12 +2,13 @@
 /// @file
 /// @brief The batch engine: one workgroup drives one queue pair.
 ///
-/// It goes in rounds of one barrier and one round trip to the rings: loads of
-/// the entries that were seen new in the round before and of those after them
-/// are under way while the lanes encode commands for the slots that are free.
-/// One doorbell covers what they stored. The contiguous run of new entries is
-/// taken at once; a CID, never a position, says which key completed. Freed
-/// slots are refilled without waiting for the rest of the batch.
+/// It goes in rounds of one barrier. The lanes encode commands for the slots
+/// that are free; then one round trip to the completion ring reads a second
+/// time the entries that were seen new in the round before, and looks at those
+/// after them. One doorbell covers all that was stored. The contiguous run of
+/// new entries is taken at once; a CID, never a position, says which key
+/// completed. Freed slots are refilled without waiting for the rest of the
+/// batch.
 ///
 /// Every variable of xiokv_engine has the same value in all lanes, except where
 /// its comment says otherwise; every branch around a barrier depends on such
@@ -39,9 +40,9 @@ template <class Command>
 XIOKV_DEVICE uint32_t xiokv_round(xiokv_engine &engine, uint32_t room) {
   engine.round = engine.round + 1u == XIOKV_ROUNDS ? 0 : engine.round + 1u;
   engine.batch = xiokv_anew(engine.arguments);
-  const xiokv_look look = xiokv_look_at_ring(engine);
   if (room != 0)
     xiokv_submit<Command>(engine, room);
+  const xiokv_look look = xiokv_look_at_ring(engine);
   xiokv_settle_run<Command>(engine, look);
   xiokv_tell(engine, look);
   xiokv_barrier();
@@ -54,11 +55,14 @@ XIOKV_DEVICE uint32_t xiokv_round(xiokv_engine &engine, uint32_t room) {
   return freed;
 }
 
-/// @brief Keys that may be submitted now.
+/// @brief Keys that may be submitted in this round: where there are many lanes,
+/// one each, so that the controller begins while the next ones are encoded.
 XIOKV_DEVICE uint32_t xiokv_room(const xiokv_engine &engine) {
   if ((engine.stopping | engine.closing) != 0)
     return 0;
-  return xiokv_min(engine.limit - engine.in_flight, engine.end - engine.next);
+  const uint32_t free =
+      xiokv_min(engine.limit - engine.in_flight, engine.end - engine.next);
+  return XIOKV_LANES == 1 ? free : xiokv_min(free, XIOKV_LANES);
 }
 
 /// @brief Submit and take completions until nothing is left to do.
@@ -114,7 +118,8 @@ XIOKV_DEVICE xiokv_queue xiokv_read_queue(const xiokv_queue &stored) {
 /// What can be read before the queue is known is read first: the keys of a
 /// batch on one queue, and by the last lane the stop flag, since a batch that
 /// was stopped before it began submits nothing.
-XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, uint32_t number) {
+/// @return The stop flag, in the last lane.
+XIOKV_DEVICE uint32_t xiokv_begin(xiokv_engine &engine, uint32_t number) {
   const xiokv_batch &batch = *engine.batch;
   xiokv_shared &shared = *engine.shared;
   const uint32_t lane = xiokv_lane();
@@ -122,8 +127,9 @@ XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, uint32_t number) {
   engine.next = 0;
   engine.end = batch.queue_count == 1 ? batch.count : 0;
   xiokv_read_ahead(engine, 0, engine.end);
+  uint32_t stop = 0;
   if (lane == XIOKV_LANES - 1u)
-    shared.stop[0] = xiokv_stop_flag(batch);
+    stop = xiokv_stop_flag(batch);
   const xiokv_queue &queue = engine.queue =
       xiokv_read_queue(xiokv_queue_at(batch, number));
   engine.tail = queue.sq_tail;
@@ -140,10 +146,15 @@ XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, uint32_t number) {
     const uint64_t now = xiokv_clock();
     shared.times = {now, now, now, false};
   }
-  for (uint32_t i = lane; i < XIOKV_TALLIES; i += XIOKV_LANES)
+  const uint64_t *report =
+      reinterpret_cast<const uint64_t *>(&xiokv_queue_at(batch, number).report);
+  for (uint32_t i = lane; i < XIOKV_TALLIES; i += XIOKV_LANES) {
+    shared.before[i] = report[i];
     shared.tally[i] = 0;
+  }
   for (uint32_t i = lane; i < XIOKV_ROUNDS; i += XIOKV_LANES)
     shared.freed[i] = 0;
+  return stop;
 }
 
 /// @brief Give keys [first, end) the outcome of never having been submitted.
@@ -187,8 +198,8 @@ XIOKV_DEVICE void xiokv_leave(const xiokv_engine &engine) {
 }
 
 /// @brief Write ring state, state and report to one of the queue's records.
-XIOKV_DEVICE void xiokv_save_to(const xiokv_engine &engine, xiokv_queue &record,
-                                const xiokv_queue_report &before) {
+XIOKV_DEVICE void xiokv_save_to(const xiokv_engine &engine,
+                                xiokv_queue &record) {
   if (xiokv_lane() == 0) {
     record.sq_tail = engine.tail;
     record.cq_head = engine.head;
@@ -196,19 +207,17 @@ XIOKV_DEVICE void xiokv_save_to(const xiokv_engine &engine, xiokv_queue &record,
     record.free_position = engine.take;
     record.state = engine.queue.state;
   }
-  const uint64_t *old = reinterpret_cast<const uint64_t *>(&before);
   uint64_t *report = reinterpret_cast<uint64_t *>(&record.report);
   for (uint32_t i = xiokv_lane(); i < XIOKV_TALLIES; i += XIOKV_LANES)
-    report[i] = old[i] + engine.shared->tally[i];
+    report[i] = engine.shared->before[i] + engine.shared->tally[i];
 }
 
 /// @brief Write the outcome to the queue and to its mirror; all lanes.
 XIOKV_DEVICE void xiokv_save(const xiokv_engine &engine, uint32_t number) {
-  xiokv_queue &stored = xiokv_queue_at(*engine.batch, number);
+  xiokv_save_to(engine, xiokv_queue_at(*engine.batch, number));
   if (engine.queue.mirror != 0)
-    xiokv_save_to(engine, *reinterpret_cast<xiokv_queue *>(engine.queue.mirror),
-                  stored.report);
-  xiokv_save_to(engine, stored, stored.report);
+    xiokv_save_to(engine,
+                  *reinterpret_cast<xiokv_queue *>(engine.queue.mirror));
 }
 
 /// @brief Open the tables of the queue; all lanes.
@@ -241,8 +250,10 @@ XIOKV_DEVICE void xiokv_run_batch(const xiokv_batch &batch, uint32_t number) {
   xiokv_engine engine;
   engine.arguments = engine.batch = &batch;
   engine.shared = &shared;
-  xiokv_begin(engine, number);
+  const uint32_t stop = xiokv_begin(engine, number);
   xiokv_open_tables(engine, tables);
+  if (xiokv_lane() == XIOKV_LANES - 1u)
+    shared.stop[0] = stop;
   xiokv_barrier();
   engine.stopping = xiokv_uniform(shared.stop[0]) != 0 ? 1u : 0u;
   if (engine.queue.state == XIOKV_QUEUE_READY)

@@ -45,9 +45,10 @@ struct xiokv_shared {
   uint32_t stop[XIOKV_ROUNDS];             ///< The flag, as the last lane saw.
   uint32_t expired[XIOKV_ROUNDS]; ///< enum xiokv_expiry, as lane 0 saw it.
   xiokv_times times;
-  uint32_t claim;                ///< First key of the chunk just claimed.
-  uint32_t rest;                 ///< First key that no queue has claimed.
-  uint32_t tally[XIOKV_TALLIES]; ///< What this batch adds to the report.
+  uint32_t claim;                 ///< First key of the chunk just claimed.
+  uint32_t rest;                  ///< First key that no queue has claimed.
+  uint32_t tally[XIOKV_TALLIES];  ///< What this batch adds to the report.
+  uint64_t before[XIOKV_TALLIES]; ///< The report before this batch.
 };
 
 /// @brief Progress of one queue through one batch.

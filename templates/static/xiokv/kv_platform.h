@@ -17,10 +17,13 @@
 /// of
 ///   the wave.
 /// - xiokv_barrier: release and acquire at workgroup scope; all lanes.
-/// - xiokv_release_system, xiokv_acquire_system: fences that reach the
-///   controller, for the calling wave.
 /// - xiokv_load16, xiokv_store16, xiokv_store32, xiokv_store64: memory that the
 ///   controller shares; a store is ordered by xiokv_release_system alone.
+/// - xiokv_poll16: a load after which, once xiokv_acquire_system was called,
+/// the
+///   lane's loads see what was written before what it saw.
+/// - xiokv_release_system, xiokv_acquire_system: fences that reach the
+///   controller, for the calling wave.
 /// - xiokv_shared_add, xiokv_shared_swap_if: atomics of the workgroup.
 ///   xiokv_device_add32, xiokv_device_add64: atomics of the device.
 /// - xiokv_clock: a counter of constant rate. xiokv_pause: a hint while
@@ -53,6 +56,15 @@ XIOKV_DEVICE uint32_t xiokv_count_ones(uint64_t votes) {
   return static_cast<uint32_t>(__popcll(static_cast<long long>(votes)));
 #else
   return static_cast<uint32_t>(__builtin_popcountll(votes));
+#endif
+}
+
+/// @brief Zero bits above the highest set one; `word` is not 0.
+XIOKV_DEVICE uint32_t xiokv_leading_zeros(uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<uint32_t>(__clz(static_cast<int>(word)));
+#else
+  return static_cast<uint32_t>(__builtin_clz(word));
 #endif
 }
 

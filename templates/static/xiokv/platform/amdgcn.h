@@ -81,6 +81,10 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   return xiokv_words{{v.x, v.y, v.z, v.w}};
 }
 
+XIOKV_DEVICE xiokv_words xiokv_poll16(const void *address) {
+  return xiokv_load16(address);
+}
+
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {
   const xiokv_vector v = {words.word[0], words.word[1], words.word[2],
                           words.word[3]};
