@@ -14,6 +14,7 @@ import click
 from xiokv.runtime.errors import ExitCode, RuntimeFault
 
 COMMANDS = {
+    "bench": "Measure the engine beside baselines of the same run.",
     "verify": "Store stamped blocks, retrieve them, and compare every byte.",
 }
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from xiokv.runtime.units import size_text
 from xiokv.runtime.verify.run import Row
 
-_UNITS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 _LAYOUT = "{:>8}  {:<8}  {:>6}  {:<34}  {:>12}  {:>11}  {:>14}  {}"
 
 
@@ -62,14 +62,6 @@ def as_values(rows: Sequence[Row]) -> dict[str, Any]:
         "wrong": wrong[0] if wrong else None,
         "rows": [_row_values(row) for row in rows],
     }
-
-
-def size_text(size: int) -> str:
-    """Return a size in the largest unit that it is a multiple of."""
-    for unit, name in _UNITS:
-        if size and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
 
 
 def _outcomes(row: Row) -> str:

@@ -11,8 +11,9 @@ import sys
 from dataclasses import asdict
 from importlib import import_module
 
-import machine
 from samples import Row
+
+from xiokv.runtime.bench import machine
 
 PARTS = ("generator", "parse", "encoder", "engine", "calls")
 

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from samples import Row, row, rows, take_turns
+from samples import Row, row, rows
 
 from xiokv.codegen.lock import read_lock
+from xiokv.runtime.bench.rows import take_turns
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT_FILES = ("xiokv.toml", "xiokv.lock", "generated/spec/nvme_kv.json")

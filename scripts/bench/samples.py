@@ -1,16 +1,12 @@
-"""Samples of several cases, taken in turn, and what is told of them.
-
-In: cases, each a function that returns one sample. Out: rows, each with median and
-quartiles, and the ratio to another case of the same run.
-"""
+"""What is told of samples: rows, each with median and quartiles, and a ratio to another."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-Samples = dict[str, list[float]]
+from xiokv.runtime.bench.rows import Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +31,6 @@ class Row:
     high: float
     ratio: float | None = None
     beside: str | None = None
-
-
-def take_turns(cases: Mapping[str, Callable[[], float]], rounds: int) -> Samples:
-    """Sample every case once a round, forth and back, so that drift falls on all alike."""
-    samples: Samples = {name: [] for name in cases}
-    for number in range(rounds):
-        order = list(cases)
-        for name in order if number % 2 == 0 else reversed(order):
-            samples[name].append(cases[name]())
-    return samples
 
 
 def row(

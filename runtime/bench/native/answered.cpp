@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief Times one batch: on the queues of a controller, or on a queue whose
-/// completions are there before it begins.
+/// @brief The host's work alone: a queue whose completions are there before the
+/// batch begins.
 
 #include <time.h>
 
-#include <chrono>
 #include <cstdint>
-#include <thread>
 #include <vector>
 
 #include "xiokv/kv_abi.h"
 
 namespace {
 
-/// What a module or the bare loop exports for a command.
+/// What a module or the client exports for a command.
 using Kernel = void (*)(const xiokv_batch *, uint32_t);
 
 /// Seconds that this thread has run: what others do on the machine is not in
@@ -96,7 +94,7 @@ private:
     xiokv_batch batch = {};
     batch.queue_count = 1;
     batch.key_length = 16;
-    batch.value_size = batch.stride = 64;
+    batch.stride = batch.value_size = 64;
     batch.iova = XIOKV_PAGE_BYTES;
     batch.deadline = UINT64_C(5000000000);
     return batch;
@@ -105,23 +103,9 @@ private:
 
 } // namespace
 
-/// @brief Run a batch with a thread a queue.
-/// @return Seconds from before the first thread starts to the end of the last.
-extern "C" double bench_race(Kernel kernel, const xiokv_batch *batch) {
-  std::vector<std::thread> others;
-  const auto start = std::chrono::steady_clock::now();
-  for (uint32_t number = 1; number < batch->queue_count; ++number)
-    others.emplace_back(kernel, batch, number);
-  kernel(batch, 0);
-  for (std::thread &other : others)
-    other.join();
-  using Seconds = std::chrono::duration<double>;
-  return Seconds(std::chrono::steady_clock::now() - start).count();
-}
-
 /// @brief Run `count` commands, below 65536, that are answered already.
 /// @param believed Where the number of completions goes that the engine
-/// believed; the bare loop counts none.
+/// believed; the client counts none.
 /// @return Seconds of this thread's own time.
 extern "C" double bench_answered(Kernel kernel, uint32_t count,
                                  uint64_t *believed) {

@@ -1,0 +1,1 @@
+"""Measure the engine beside baselines of the same run: rates, launches, values, growth."""

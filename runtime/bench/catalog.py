@@ -1,0 +1,38 @@
+"""All tables by their names, in the order in which they are measured and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from xiokv.runtime.bench.lab import Lab
+from xiokv.runtime.bench.rows import Row
+from xiokv.runtime.bench.tables import alone, device, floor, growth, launch, rates, values
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        title: what it tells.
+        measure: yields its rows.
+        axis: what `Row.x` counts, for a chart; empty where there is none.
+    """
+
+    title: str
+    measure: Callable[[Lab], Iterator[Row]]
+    axis: str = ""
+
+
+TABLES = {
+    "floor": Table("What a round trip and a launch cost", floor.measure),
+    "alone": Table("The host's work for commands that are answered already", alone.measure),
+    "rates": Table("Commands a second", rates.measure),
+    "launch": Table("One launch", launch.measure, "keys"),
+    "values": Table("Values in memory of the host", values.measure, "bytes of a value"),
+    "device": Table("Blocks into memory of the GPU", device.measure, "bytes of a block"),
+    "queues": Table("Growth: queues", growth.queues, "queues"),
+    "keys": Table("Growth: keys of one launch", growth.keys, "keys"),
+    "sizes": Table("Growth: bytes of a value", growth.sizes, "bytes of a value"),
+}

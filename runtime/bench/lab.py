@@ -1,0 +1,97 @@
+"""What every table works with: modules, cores, a timer, and how much is to be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xiokv.runtime.bench.baselines import load_baselines
+from xiokv.runtime.bench.cores import own_cores
+from xiokv.runtime.bench.timers import DeviceTimer, HostTimer
+from xiokv.runtime.closing import Closing
+from xiokv.runtime.module import Module, load
+
+_QUEUES_MAX = 14
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured.
+
+    Attributes:
+        samples: rounds of each case.
+        launches: single launches that a sample is the median of.
+        seconds: what a sample of a rate is to take.
+        keys: most keys of a run on each queue.
+        bytes: most bytes of values of a run.
+    """
+
+    samples: int = 5
+    launches: int = 15
+    seconds: float = 0.05
+    keys: int = 200_000
+    bytes: int = 256 * _MIB
+
+
+FULL = Scale()
+QUICK = Scale(samples=3, launches=3, seconds=0.002, keys=4_000, bytes=8 * _MIB)
+
+
+class Lab(Closing):
+    """Modules, cores and a timer.
+
+    Attributes:
+        module: the engine, on the device that is measured.
+        baselines: what it is compared with, on the same device.
+        host: a module whose driver serves clients on the CPU.
+        on_host: whether the device is the CPU.
+        timer: times kernels of both modules.
+        cores: those of this process.
+        scale: how much is measured.
+        queues: what "all queues" means.
+        say: is told what is being measured.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        scale: Scale,
+        queues: int | None = None,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """Load what else is needed; what is missing is compiled.
+
+        Args:
+            module: the engine to measure.
+            scale: how much is measured.
+            queues: most queues; by default as many as have cores of their own, up to 14.
+            say: is told what is being measured.
+        """
+        self.module = module
+        self.baselines = load_baselines(self.module)
+        self.on_host = self.module.target == "host"
+        self.host = self.module if self.on_host else load("host")
+        self.timer: Any = HostTimer() if self.on_host else DeviceTimer(self.baselines)
+        self.cores = own_cores()
+        self.scale = scale
+        self.queues = queues or min(_QUEUES_MAX, self.cores.most(2 if self.on_host else 1))
+        self.say = say
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """What was measured with, for the record."""
+        device = {} if self.on_host else self.timer.described
+        return {
+            "target": self.module.target,
+            **device,
+            "queues": self.queues,
+            "cores": len(self.cores.all),
+            "samples": self.scale.samples,
+            "launches": self.scale.launches,
+        }
+
+    def close(self) -> None:
+        """Give the timer's parts back."""
+        self.timer.close()

@@ -1,0 +1,113 @@
+"""Charts of a run: rows in, one SVG file for each table that has an axis out.
+
+The same run gives the same bytes. matplotlib is an extra, ``xiokv[plot]``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from xiokv.runtime.bench.catalog import TABLES, Table
+from xiokv.runtime.bench.report import Run
+from xiokv.runtime.bench.rows import Row, is_rate
+from xiokv.runtime.errors import MissingFault
+
+_INCHES = (8.0, 5.0)
+_WIDE_RANGE = 30  # from where on an axis counts by factors
+
+
+def plot(run: Run, folder: Path) -> list[Path]:
+    """Write the charts; return their files.
+
+    Raises:
+        MissingFault: there is no matplotlib.
+    """
+    axes = _matplotlib()
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for name, table in TABLES.items():
+        rows = [row for row in run.rows if row.table == name and row.x is not None]
+        if table.axis and rows:
+            path = folder / f"{name}.svg"
+            _save(_chart(axes, run, table, rows), path)
+            written.append(path)
+    return written
+
+
+def check_plotting() -> None:
+    """Raise a MissingFault where `plot` could not work; before anything is measured."""
+    _matplotlib()
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise MissingFault(
+            "charts need matplotlib, which is not here; install it: pip install 'xiokv[plot]'"
+        ) from error
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "xiokv"
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _chart(pyplot: Any, run: Run, table: Table, rows: Sequence[Row]) -> Any:
+    figure, axes = pyplot.subplots(figsize=_INCHES, layout="constrained")
+    for label, line in _lines(rows):
+        x, y = [row.x for row in line], [row.median for row in line]
+        spread = [
+            [row.median - row.low for row in line],
+            [row.high - row.median for row in line],
+        ]
+        axes.errorbar(x, y, yerr=spread, label=label, marker="o", markersize=4, capsize=2)
+    axes.set_title(f"{table.title}\n{_machine(run)}", fontsize="medium")
+    axes.set_xlabel(table.axis)
+    axes.set_ylabel(rows[0].unit)
+    _scale(axes, rows)
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(fontsize="small")
+    return figure
+
+
+def _lines(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """Yield name and rows of each line: who, in which setting."""
+    lines: dict[str, list[Row]] = {}
+    for row in rows:
+        label = f"{row.who}, {row.setting}" if row.setting else row.who
+        lines.setdefault(label, []).append(row)
+    yield from lines.items()
+
+
+def _scale(axes: Any, rows: Sequence[Row]) -> None:
+    """Let an axis count by factors where figures are far apart."""
+    places = sorted({row.x for row in rows if row.x})
+    if places[-1] > _WIDE_RANGE * places[0]:
+        axes.set_xscale("log")
+    axes.set_xticks(places, [f"{place:,.0f}" for place in places], fontsize="small")
+    axes.minorticks_off()
+    figures = [row.median for row in rows]
+    if min(figures) > 0 and max(figures) > _WIDE_RANGE * min(figures):
+        axes.set_yscale("log")
+    elif is_rate(rows[0].unit):
+        axes.set_ylim(bottom=0)
+
+
+def _machine(run: Run) -> str:
+    """Return what the figures were measured on, as a line."""
+    names = (run.setting.get("device"), run.machine.get("processor"))
+    return ", ".join(str(name) for name in names if name)
+
+
+def _save(figure: Any, path: Path) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

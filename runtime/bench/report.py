@@ -1,0 +1,134 @@
+"""What a run has to say: rows in; tables, or JSON and back, out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from xiokv.runtime.bench import rows as figures
+from xiokv.runtime.bench.rows import Goal, Row
+from xiokv.runtime.errors import RuntimeFault
+
+SCHEMA = "xiokv-bench/1"
+
+_HEADING = ("", "who", "median", "least", "most", "beside others", "wanted")
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All of one run.
+
+    Attributes:
+        machine: where it was.
+        setting: what was measured with.
+        rows: the figures.
+    """
+
+    machine: Mapping[str, Any]
+    setting: Mapping[str, Any]
+    rows: list[Row]
+
+
+def to_json(run: Run) -> str:
+    """Return a run as one JSON object."""
+    document = {
+        "schema": SCHEMA,
+        "machine": dict(run.machine),
+        "setting": dict(run.setting),
+        "rows": [figures.as_values(row) for row in run.rows],
+    }
+    return json.dumps(document, indent=1)
+
+
+def read(path: Path) -> Run:
+    """Return the run that `to_json` wrote to a file.
+
+    Raises:
+        RuntimeFault: it is none.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["schema"] != SCHEMA:
+            raise RuntimeFault(
+                f"{path}: schema {document['schema']!r}; this version of xiokv reads {SCHEMA!r}"
+            )
+        rows = [figures.from_values(values) for values in document["rows"]]
+        return Run(dict(document["machine"]), dict(document["setting"]), rows)
+    except OSError as error:
+        raise RuntimeFault(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise RuntimeFault(
+            f"{path} is no output of xiokv bench --json ({error!r}); make it anew"
+        ) from error
+
+
+def heading(run: Run) -> Iterator[str]:
+    """Yield the lines that say what the figures are of."""
+    for name, value in {**run.machine, **run.setting}.items():
+        yield f"{name}: {value}"
+
+
+def table(title: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of a table; figures of one case stand together."""
+    cells = [_HEADING, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    yield ""
+    yield title
+    yield _line(_HEADING, widths)
+    for _, case in groupby(zip(rows, cells[1:], strict=True), lambda pair: _case(pair[0])):
+        for number, (_, row) in enumerate(case):
+            yield _line(row if number == 0 else ("", *row[1:]), widths)
+
+
+def figure(value: float, unit: str) -> str:
+    """Return a number with its unit, as short as is exact enough."""
+    if figures.is_rate(unit):
+        for factor, prefix in _PREFIXES:
+            if abs(value) >= factor:
+                return f"{value / factor:.3g} {prefix}{_short(unit)}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f} {_short(unit)}"
+    return f"{value:.3g} {_short(unit)}"
+
+
+def _short(unit: str) -> str:
+    return {"commands/s": "/s", "bytes/s": "B/s"}.get(unit, unit)
+
+
+def _case(row: Row) -> str:
+    return f"{row.case}, {row.setting}" if row.setting else row.case
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    spread = (figure(value, row.unit) for value in (row.median, row.low, row.high))
+    beside = ", ".join(f"{_times(part.times)} {part.beside}" for part in row.comparisons)
+    return (_case(row), row.who, *spread, beside, "; ".join(_wanted(row)))
+
+
+def _wanted(row: Row) -> Iterator[str]:
+    if row.goal is not None:
+        yield _verdict(figure(row.goal.least, row.unit), row.goal, row.median)
+    for part in row.comparisons:
+        if part.goal is not None:
+            yield _verdict(f"{_times(part.goal.least)} {part.beside}", part.goal, part.times)
+
+
+def _verdict(text: str, goal: Goal, got: float) -> str:
+    return f"{text}: {'reached' if goal.reached(got) else 'MISSED'}"
+
+
+def _times(times: float) -> str:
+    return f"{times:.3g}x"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [
+        cell.rjust(width) if 2 <= number <= 4 else cell.ljust(width)
+        for number, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "  ".join(padded).rstrip()

@@ -1,0 +1,165 @@
+"""Figures as they are told: samples in; medians, spreads and comparisons out.
+
+A comparison is of two medians of one run. A goal is what a figure is wanted to be on the
+machine that goals are set for; it is told whether it was reached, and nothing fails.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+Samples = dict[str, list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a figure, of which more is better, is wanted to be at least."""
+
+    least: float
+
+    def reached(self, figure: float) -> bool:
+        """Tell whether a figure is what is wanted."""
+        return figure >= self.least
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A figure beside another of the same run.
+
+    Attributes:
+        beside: who the other is.
+        times: how many times as fast this one is.
+        goal: what `times` is wanted to be.
+    """
+
+    beside: str
+    times: float
+    goal: Goal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure.
+
+    Attributes:
+        table: name of its table.
+        case: what was measured.
+        setting: under which circumstances; empty where a table has but one.
+        who: what did it.
+        unit: of the samples.
+        samples: one a round.
+        x: the case as a number, for charts.
+        goal: what the median is wanted to be.
+        comparisons: with others of the same case and setting.
+    """
+
+    table: str
+    case: str
+    setting: str
+    who: str
+    unit: str
+    samples: tuple[float, ...]
+    x: float | None = None
+    goal: Goal | None = None
+    comparisons: tuple[Comparison, ...] = ()
+
+    @property
+    def median(self) -> float:
+        """The middle sample."""
+        return statistics.median(self.samples)
+
+    @property
+    def low(self) -> float:
+        """The least sample."""
+        return min(self.samples)
+
+    @property
+    def high(self) -> float:
+        """The largest sample."""
+        return max(self.samples)
+
+    def beside(self, *others: Row) -> Row:
+        """Return it compared with others of the same unit."""
+        found = (Comparison(other.who, self._times_as_fast(other)) for other in others)
+        return replace(self, comparisons=(*self.comparisons, *found))
+
+    def _times_as_fast(self, other: Row) -> float:
+        rate = self.median / other.median
+        return rate if is_rate(self.unit) else 1 / rate
+
+
+def take_turns(cases: Mapping[str, Callable[[], float]], rounds: int) -> Samples:
+    """Sample every case once a round, forth and back, so that drift falls on all alike."""
+    samples: Samples = {name: [] for name in cases}
+    for number in range(rounds):
+        order = list(cases)
+        for name in order if number % 2 == 0 else reversed(order):
+            samples[name].append(cases[name]())
+    return samples
+
+
+def is_rate(unit: str) -> bool:
+    """Tell whether a unit is of a rate, where more is better."""
+    return unit.endswith("/s")
+
+
+def as_values(row: Row) -> dict[str, Any]:
+    """Return a row for JSON."""
+    return {
+        "table": row.table,
+        "case": row.case,
+        "setting": row.setting,
+        "who": row.who,
+        "unit": row.unit,
+        "x": row.x,
+        "median": row.median,
+        "low": row.low,
+        "high": row.high,
+        "samples": list(row.samples),
+        "goal": _goal_values(row.goal, row.median),
+        "comparisons": [
+            {
+                "beside": comparison.beside,
+                "times": comparison.times,
+                "goal": _goal_values(comparison.goal, comparison.times),
+            }
+            for comparison in row.comparisons
+        ],
+    }
+
+
+def from_values(values: Mapping[str, Any]) -> Row:
+    """Return the row that `as_values` made; raise KeyError or TypeError where it did not."""
+    return Row(
+        table=str(values["table"]),
+        case=str(values["case"]),
+        setting=str(values["setting"]),
+        who=str(values["who"]),
+        unit=str(values["unit"]),
+        samples=_numbers(values["samples"]),
+        x=None if values["x"] is None else float(values["x"]),
+        goal=_goal(values["goal"]),
+        comparisons=tuple(
+            Comparison(str(part["beside"]), float(part["times"]), _goal(part["goal"]))
+            for part in values["comparisons"]
+        ),
+    )
+
+
+def _numbers(samples: Sequence[Any]) -> tuple[float, ...]:
+    if not samples:
+        raise TypeError("a row has no sample")
+    return tuple(map(float, samples))
+
+
+def _goal_values(goal: Goal | None, figure: float) -> dict[str, Any] | None:
+    if goal is None:
+        return None
+    return {"least": goal.least, "reached": goal.reached(figure)}
+
+
+def _goal(values: Mapping[str, Any] | None) -> Goal | None:
+    return None if values is None else Goal(float(values["least"]))

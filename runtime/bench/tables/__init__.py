@@ -1,0 +1,1 @@
+"""The tables: each a module that measures its rows."""

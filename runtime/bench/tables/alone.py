@@ -1,0 +1,40 @@
+"""The host's work alone: a ring whose completions are there before the batch begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from xiokv.runtime.bench import cpu
+from xiokv.runtime.bench.lab import Lab
+from xiokv.runtime.bench.names import CLIENT, ENGINE
+from xiokv.runtime.bench.rows import Row, take_turns
+
+_COMMANDS = 60_000
+_ROUNDS_A_SAMPLE = 5
+_NANOSECONDS = 1e9
+
+
+def measure(lab: Lab) -> Iterator[Row]:
+    """Yield nanoseconds of processor time a command; none for a GPU."""
+    if not lab.on_host:
+        return
+    lab.say("commands that are answered already")
+    engine = cpu.function(lab.module.path, lab.module.kernel("retrieve"))
+    cases = {
+        CLIENT: partial(_nanoseconds, cpu.client("retrieve"), False),
+        ENGINE: partial(_nanoseconds, engine, True),
+    }
+    samples = take_turns(cases, lab.scale.samples)
+    client, mine = (
+        Row("alone", "a command", "", who, "ns", tuple(taken)) for who, taken in samples.items()
+    )
+    yield client
+    yield mine.beside(client)
+
+
+def _nanoseconds(kernel: int, believes: bool) -> float:
+    return min(
+        cpu.answered(kernel, _COMMANDS, believes=believes) / _COMMANDS * _NANOSECONDS
+        for _ in range(_ROUNDS_A_SAMPLE)
+    )

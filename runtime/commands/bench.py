@@ -1,0 +1,151 @@
+"""xiokv bench: measure the engine beside baselines of the same run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from xiokv.runtime.bench.report import Run
+
+TABLE_NAMES = (
+    "floor",
+    "alone",
+    "rates",
+    "launch",
+    "values",
+    "device",
+    "queues",
+    "keys",
+    "sizes",
+)
+QUEUES_MAX = 64
+
+# \b keeps the lines that follow as they are.
+_TABLES = """\b
+Tables:
+  floor   a round trip between device and CPU, and a launch that does nothing
+  alone   on the host: its own work for a command
+  rates   commands a second on one queue and on all
+  launch  one launch of 1, 32, 256 and 1023 keys
+  values  values in memory of the host, beside a client on the CPU
+  device  on a GPU: blocks into its memory, beside the CPU with a copy
+  queues, keys, sizes  how figures grow with each
+"""
+
+
+def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the tables that were asked for, in their order; all where none was."""
+    asked = [name.strip() for text in value for name in text.split(",")]
+    for name in asked:
+        if name not in TABLE_NAMES:
+            known = ", ".join(TABLE_NAMES)
+            raise click.BadParameter(f"{name!r} is no table; there are {known}")
+    return tuple(name for name in TABLE_NAMES if name in asked or not asked)
+
+
+@click.command(name="bench", epilog=_TABLES)
+@click.option("--target", help="Kind of device to measure; the first that there is by default.")
+@click.option(
+    "--only",
+    "--rows",
+    "names",
+    multiple=True,
+    metavar="TABLE[,TABLE]",
+    callback=_names,
+    help="Only these tables; may be repeated.",
+)
+@click.option(
+    "--queues",
+    type=click.IntRange(1, QUEUES_MAX),
+    help="Most queues; by default as many as have cores of their own, up to 14.",
+)
+@click.option("--quick", is_flag=True, help="Fewer and shorter rounds: a look, not a result.")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Measure nothing: show what an earlier run wrote with --json.",
+)
+@click.option(
+    "--plot",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write charts into this folder, as SVG; needs the extra xiokv[plot].",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    target: str | None,
+    names: tuple[str, ...],
+    queues: int | None,
+    quick: bool,
+    source: Path | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure the engine beside baselines of the same run.
+
+    Every figure is a median with the least and the largest sample. On a GPU times are those
+    of its own events. Where the run is on the machine that goals are set for, a table tells
+    whether they were reached; nothing fails where they were not.
+    """
+    # Imported here: nothing else of the command line needs NumPy.
+    from xiokv.runtime.bench import plot
+
+    if source is not None and (target or queues or quick):
+        raise click.UsageError("--from measures nothing: leave --target, --queues and --quick out")
+    if folder is not None:
+        plot.check_plotting()
+    run = (
+        _shown(source, names, as_json)
+        if source
+        else _measured(target, names, queues, quick, as_json)
+    )
+    if folder is not None:
+        for path in plot.plot(run, folder):
+            click.echo(f"wrote {path}", err=True)
+
+
+def _measured(
+    target: str | None, names: tuple[str, ...], queues: int | None, quick: bool, as_json: bool
+) -> Run:
+    """Measure; print each table as soon as it is there."""
+    from xiokv.runtime.bench import report
+    from xiokv.runtime.bench import run as running
+    from xiokv.runtime.bench.catalog import TABLES
+    from xiokv.runtime.bench.lab import FULL, QUICK, Lab
+    from xiokv.runtime.bench.progress import Progress
+    from xiokv.runtime.module import load
+
+    progress = Progress()
+    with Lab(load(target), QUICK if quick else FULL, queues, progress.say) as lab:
+        run = running.start(lab)
+        if not as_json:
+            click.echo("\n".join(report.heading(run)))
+        for name, rows in running.measure(lab, names, progress):
+            run.rows.extend(rows)
+            if not as_json:
+                click.echo("\n".join(report.table(TABLES[name].title, rows)))
+    if as_json:
+        click.echo(report.to_json(run))
+    return run
+
+
+def _shown(source: Path, names: tuple[str, ...], as_json: bool) -> Run:
+    """Print what an earlier run found."""
+    from xiokv.runtime.bench import report
+    from xiokv.runtime.bench.catalog import TABLES
+
+    run = report.read(source)
+    run.rows[:] = [row for row in run.rows if row.table in names]
+    if as_json:
+        click.echo(report.to_json(run))
+        return run
+    click.echo("\n".join(report.heading(run)))
+    for name in names:
+        rows = [row for row in run.rows if row.table == name]
+        if rows:
+            click.echo("\n".join(report.table(TABLES[name].title, rows)))
+    return run
