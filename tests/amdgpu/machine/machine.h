@@ -4,8 +4,8 @@
 ///
 /// In: a code object (ELF) for gfx90a, gfx942, gfx1100, gfx1151 or gfx1201, and
 /// launches of its kernels. Out: what the kernels do to this process's memory,
-/// whose addresses are the device's. All waves of all workgroups of a launch
-/// run at the same time, by turns that a seed decides.
+/// whose addresses are the device's. The workgroups of a launch run at the same
+/// time, about a thousand waves of them, by turns that a seed decides.
 ///
 /// Several images and runs may live at once. One thread at a time may use a
 /// run; an image may be shared by threads once it is loaded.
@@ -43,12 +43,13 @@ struct amdgpu_range {
 /// @brief How to run a launch. Zero is the default of every member but the
 /// first.
 struct amdgpu_options {
-  uint32_t struct_size;       ///< sizeof(struct amdgpu_options).
-  uint32_t flags;             ///< Bits of amdgpu_flags.
-  uint64_t seed;              ///< Of every choice that the machine makes.
-  uint64_t instruction_limit; ///< Of one wave, past which the run fails; 0: none.
-  uint32_t dynamic_lds;       ///< Bytes of LDS beyond what the kernel declares.
-  uint32_t range_count;       ///< Number of `ranges`.
+  uint32_t struct_size; ///< sizeof(struct amdgpu_options).
+  uint32_t flags;       ///< Bits of amdgpu_flags.
+  uint64_t seed;        ///< Of every choice that the machine makes.
+  uint64_t
+      instruction_limit; ///< Of one wave, past which the run fails; 0: none.
+  uint32_t dynamic_lds;  ///< Bytes of LDS beyond what the kernel declares.
+  uint32_t range_count;  ///< Number of `ranges`.
   /// What the kernel may reach beside the code object and its arguments, copied
   /// by amdgpu_start; null: all that the process can.
   const struct amdgpu_range *ranges;
