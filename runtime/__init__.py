@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from xiokv.runtime.abi import Outcome
+    from xiokv.runtime.buffer import Buffer
     from xiokv.runtime.controller import Controller, Limits
+    from xiokv.runtime.drivers.base import Place
     from xiokv.runtime.drivers.host import Stream
     from xiokv.runtime.emulator import Emulator
-    from xiokv.runtime.errors import ArgumentFault, DeadQueueFault, MissingFault, RuntimeFault
+    from xiokv.runtime.errors import (
+        ArgumentFault,
+        DeadQueueFault,
+        LostFault,
+        MissingFault,
+        RuntimeFault,
+    )
     from xiokv.runtime.gpu.relay import Relay
     from xiokv.runtime.kv import KV
+    from xiokv.runtime.memory_mode import MemoryMode
     from xiokv.runtime.module import Module, load
     from xiokv.runtime.queues import QueuePair
     from xiokv.runtime.results import BatchFault, Result
@@ -25,13 +34,17 @@ __all__ = [
     "KV",
     "ArgumentFault",
     "BatchFault",
+    "Buffer",
     "Controller",
     "DeadQueueFault",
     "Emulator",
     "Limits",
+    "LostFault",
+    "MemoryMode",
     "MissingFault",
     "Module",
     "Outcome",
+    "Place",
     "QueuePair",
     "Relay",
     "Result",
@@ -42,12 +55,15 @@ __all__ = [
 
 _HOMES = {
     "abi": ("Outcome",),
+    "buffer": ("Buffer",),
     "controller": ("Controller", "Limits"),
+    "drivers.base": ("Place",),
     "drivers.host": ("Stream",),
     "emulator": ("Emulator",),
-    "errors": ("ArgumentFault", "DeadQueueFault", "MissingFault", "RuntimeFault"),
+    "errors": ("ArgumentFault", "DeadQueueFault", "LostFault", "MissingFault", "RuntimeFault"),
     "gpu.relay": ("Relay",),
     "kv": ("KV",),
+    "memory_mode": ("MemoryMode",),
     "module": ("Module", "load"),
     "queues": ("QueuePair",),
     "results": ("BatchFault", "Result"),

@@ -80,6 +80,10 @@ class Module:
             raise ArgumentFault(f"place is {place!r}; Place.DEVICE and Place.HOST are allowed")
         return Buffer(self.driver.allocate(size, place, shared=True))
 
+    def stream(self) -> Any:
+        """Return a new stream of the driver, to run batches in; it is closed after use."""
+        return self.driver.stream()
+
 
 def load(
     target: str | None = None, *, module: str | PathLike[str] | None = None, device: int = 0

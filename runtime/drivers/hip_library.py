@@ -62,5 +62,6 @@ def library_fault(error: RuntimeError) -> MissingFault:
 def _others() -> list[Path]:
     """Return the runtimes that are there under a name with a version alone."""
     named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
-    folders = dict.fromkeys(Path(folder) for folder in (*named, *_FOLDERS) if folder)
+    rocm = [f"{root}/lib" for root in [os.environ.get("ROCM_PATH")] if root]
+    folders = dict.fromkeys(Path(folder) for folder in (*named, *rocm, *_FOLDERS) if folder)
     return [path for folder in folders for path in sorted(folder.glob(f"{LIBRARY}.*"))]
