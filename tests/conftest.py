@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -177,6 +177,21 @@ def spdk_git() -> Path:
     if not place:
         pytest.skip("XIOKV_TEST_SPDK does not name a bare SPDK git directory")
     return Path(place)
+
+
+@pytest.fixture(scope="session")
+def own_surroundings() -> Iterator[None]:
+    """Use a cache of the checkout's own, and no module that the caller's shell names.
+
+    Folders in the cache are named by all that they depend on, so that one session may use
+    what another compiled.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(ROOT / "build" / "cache"))
+        for name in [name for name in os.environ if name.startswith("XIOKV_")]:
+            if not name.startswith("XIOKV_TEST_"):
+                patch.delenv(name)
+        yield
 
 
 @pytest.fixture(scope="session")

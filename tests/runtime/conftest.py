@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -25,18 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _surroundings() -> Iterator[None]:
-    """Use a cache of the checkout's own, and no module that the caller's shell names.
-
-    Folders in the cache are named by all that they depend on, so that one session may use
-    what another compiled.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(ROOT / "build" / "cache"))
-        for name in [name for name in os.environ if name.startswith("XIOKV_")]:
-            if not name.startswith("XIOKV_TEST_"):
-                patch.delenv(name)
-        yield
+def _surroundings(own_surroundings: None) -> None:
+    """Work in the checkout's own surroundings."""
 
 
 @pytest.fixture(scope="session")
