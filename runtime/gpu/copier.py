@@ -41,8 +41,8 @@ class Size:
         patience: seconds after which a copy is given up.
     """
 
-    channels: int = 8
-    slots: int = 512
+    channels: int = 16
+    slots: int = 256
     groups: int = 2
     lease: float = 5e-3
     patience: float = 5.0

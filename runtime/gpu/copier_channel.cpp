@@ -70,7 +70,7 @@ Kernel::Kernel(const xiokv_copier_config &config,
   *stop_ = 0;
 }
 
-bool Kernel::restart(uint32_t seen) {
+bool Kernel::restart(uint32_t seen, uint32_t channel) {
   const Lock lock(mutex_);
   if (launches_ != seen)
     return true;
@@ -83,8 +83,8 @@ bool Kernel::restart(uint32_t seen) {
   launch.wave_count = config_.wave_count;
   launch.groups = config_.groups;
   launch.number = seen + 1;
-  if (vendor_.launch(vendor_.context, &launch,
-                     config_.groups * config_.channels) != 0)
+  channels_ = std::max(channels_.load(), channel + 1);
+  if (vendor_.launch(vendor_.context, &launch, config_.groups * channels_) != 0)
     return false;
   launches_.store(seen + 1, std::memory_order_release);
   return true;
@@ -110,7 +110,7 @@ const xiokv_copier_range *Places::find(uint64_t address) {
 }
 
 Channel::Channel(Kernel &kernel, uint32_t number)
-    : kernel_(kernel), slots_(kernel.config().slots),
+    : kernel_(kernel), channel_(number), slots_(kernel.config().slots),
       copies_(reinterpret_cast<xiokv_copy *>(
           kernel.layout().channel(kernel.config().memory, number))),
       done_(reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(copies_) +
@@ -171,6 +171,8 @@ bool Channel::for_each_part(uint64_t address, uint64_t bytes, Near near,
       return false;
     const uint64_t size =
         std::min(bytes - done, range->bytes - (at - range->first));
+    if (range->is_device && (at + size) >> XIOKV_COPY_ADDRESS_BITS != 0)
+      return false;
     if (!(range->is_device ? far(at, done, size) : near(at, done, size)))
       return false;
     done += size;
@@ -235,13 +237,12 @@ bool Channel::await_slot() {
   return pushed_ - landed_ < slots_ || await(landed_ + 1);
 }
 
-/// The second half goes last, in one store: a wave that sees the number reads
-/// the copy again and finds it whole.
 void Channel::push(uint64_t address, uint32_t bytes, uint32_t direction) {
-  xiokv_copy &copy = copies_[slot(++pushed_)];
-  __atomic_store_n(&copy.device, address, __ATOMIC_RELAXED);
-  const uint64_t half = bytes | direction | uint64_t{pushed_} << 32;
-  __atomic_store_n(reinterpret_cast<uint64_t *>(&copy) + 1, half,
+  const uint64_t number = ++pushed_;
+  xiokv_copy &copy = copies_[slot(pushed_)];
+  __atomic_store_n(&copy.place, address | number << XIOKV_COPY_ADDRESS_BITS,
+                   __ATOMIC_RELEASE);
+  __atomic_store_n(&copy.what, bytes | direction | number << 32,
                    __ATOMIC_RELEASE);
 }
 
@@ -278,7 +279,9 @@ bool Channel::await_next() {
 bool Channel::keep_running(uint32_t number) {
   const uint32_t launches = kernel_.launches();
   const uint32_t wave = (number - 1) & (kernel_.config().wave_count - 1);
-  return acquire(&waves_[wave].ended) != launches || kernel_.restart(launches);
+  const bool is_there =
+      kernel_.serves(channel_) && acquire(&waves_[wave].ended) != launches;
+  return is_there || kernel_.restart(launches, channel_);
 }
 
 } // namespace xiokv::gpu

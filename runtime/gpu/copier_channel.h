@@ -57,9 +57,14 @@ public:
     return launches_.load(std::memory_order_acquire);
   }
 
-  /// @brief Launch anew, unless that happened since launch `seen`. In the
-  /// stream it follows the one before, so that no wave is there twice.
-  bool restart(uint32_t seen);
+  /// @brief Whether the latest launch serves a channel; it serves as many as
+  /// were ever in need of it.
+  bool serves(uint32_t channel) const { return channel < channels_; }
+
+  /// @brief Launch anew for a channel and all below it, unless there was a
+  /// launch since `seen`. In the stream it follows the one before, so that no
+  /// wave is there twice.
+  bool restart(uint32_t seen, uint32_t channel);
 
   /// @brief Let the kernel end and all copies fail.
   void stop();
@@ -72,7 +77,8 @@ private:
   const xiokv_copier_vendor vendor_;
   const Layout layout_;
   uint32_t *const stop_;
-  std::mutex mutex_; ///< Held while launching.
+  std::mutex mutex_;                  ///< Held while launching.
+  std::atomic<uint32_t> channels_{0}; ///< Served by the latest launch.
   std::atomic<uint32_t> launches_{0};
   std::atomic<bool> failed_{false};
 };
@@ -123,6 +129,7 @@ private:
   bool keep_running(uint32_t number);
 
   Kernel &kernel_;
+  const uint32_t channel_;
   const uint32_t slots_;
   xiokv_copy *const copies_;
   const uint32_t *const done_;

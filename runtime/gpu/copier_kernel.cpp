@@ -7,24 +7,27 @@
 
 /// 16-byte loads that a lane has under way at once.
 constexpr uint32_t xiokv_copier_ahead = 8;
+/// Looks for a copy between two looks at the stop word.
+constexpr uint32_t xiokv_copier_looks = 16;
 
 /// @brief Copy fewer bytes than a word, a lane each.
 XIOKV_DEVICE void xiokv_copy_bytes(uint64_t to, uint64_t from, uint32_t bytes) {
   for (uint32_t i = xiokv_wave_lane(); i < bytes; i += xiokv_wave_width())
-    *xiokv_at<uint8_t>(to + i) = *xiokv_at<const volatile uint8_t>(from + i);
+    *xiokv_at<uint8_t>(to + i) = *xiokv_at<const uint8_t>(from + i);
 }
 
 /// @brief Copy words; all loads of a round are under way before its stores.
+/// They are plain loads, which the bus carries by the line.
 XIOKV_DEVICE void xiokv_copy_words(uint64_t to, uint64_t from, uint32_t words) {
   const uint32_t width = xiokv_wave_width();
+  const xiokv_words *source = xiokv_at<const xiokv_words>(from);
   for (uint32_t at = xiokv_wave_lane(); at < words;
        at += width * xiokv_copier_ahead) {
     xiokv_words held[xiokv_copier_ahead];
 #pragma unroll
     for (uint32_t i = 0; i < xiokv_copier_ahead; ++i)
       if (at + i * width < words)
-        held[i] = xiokv_load16(
-            xiokv_at<const void>(from + (at + i * width) * sizeof held[i]));
+        held[i] = source[at + i * width];
 #pragma unroll
     for (uint32_t i = 0; i < xiokv_copier_ahead; ++i)
       if (at + i * width < words)
@@ -45,13 +48,20 @@ XIOKV_DEVICE void xiokv_copy_run(uint64_t to, uint64_t from, uint32_t bytes) {
   xiokv_copy_bytes(to + done, from + done, bytes - done);
 }
 
-/// @brief Carry out the copy that lies in a slot with its piece.
-XIOKV_DEVICE void xiokv_carry(const xiokv_words &copy, uint64_t piece) {
-  const uint64_t device = copy.word[0] | static_cast<uint64_t>(copy.word[1])
-                                             << 32;
+/// @brief Whether both words are of a copy with this number.
+XIOKV_DEVICE bool xiokv_is_copy(const xiokv_copy &copy, uint32_t number) {
+  return copy.what >> 32 == number &&
+         copy.place >> XIOKV_COPY_ADDRESS_BITS == (number & 0xffffu);
+}
+
+/// @brief Carry out a copy that the first lane has, with its piece.
+XIOKV_DEVICE void xiokv_carry(const xiokv_copy &copy, uint64_t piece) {
+  const uint64_t device =
+      xiokv_share(copy.place) & ((UINT64_C(1) << XIOKV_COPY_ADDRESS_BITS) - 1);
+  const uint32_t what = xiokv_first_lane(static_cast<uint32_t>(copy.what));
   const uint64_t host = piece + device % XIOKV_COPIER_PIECE;
-  const uint32_t bytes = copy.word[2] & ~XIOKV_COPY_FROM_DEVICE;
-  const bool from_device = (copy.word[2] & XIOKV_COPY_FROM_DEVICE) != 0;
+  const uint32_t bytes = what & ~XIOKV_COPY_FROM_DEVICE;
+  const bool from_device = (what & XIOKV_COPY_FROM_DEVICE) != 0;
   xiokv_copy_run(from_device ? host : device, from_device ? device : host,
                  bytes);
 }
@@ -62,29 +72,29 @@ XIOKV_DEVICE void xiokv_serve(const xiokv_copier_launch &launch,
   const uint64_t own =
       channel + launch.waves + wave * sizeof(xiokv_copier_wave);
   const uint64_t end = xiokv_clock() + launch.lease;
-  uint32_t number = xiokv_peek(own);
-  for (bool over = false; !over;) {
+  uint32_t number = static_cast<uint32_t>(xiokv_share(xiokv_peek(own)));
+  uint64_t stop = 0;
+  for (uint32_t looks = 0; xiokv_first_lane(stop == 0 && xiokv_clock() < end);
+       ++looks) {
     const uint64_t slot = (number - 1) & (launch.slots - 1);
-    const void *at = xiokv_at<const void>(channel + slot * sizeof(xiokv_copy));
-    // Both loads are under way at once.
-    const xiokv_words seen = xiokv_load16(at);
-    const uint32_t stop = xiokv_peek(launch.stop);
-    if (xiokv_first_lane(seen.word[3]) == number) {
-      xiokv_acquire_system();
-      // What came with the number may be older than it.
-      xiokv_carry(xiokv_load16(at),
-                  channel + launch.pieces + slot * XIOKV_COPIER_PIECE);
-      xiokv_release_system();
-      xiokv_wave_barrier();
-      if (xiokv_wave_lane() == 0)
-        xiokv_store32(
-            xiokv_at<void>(channel + launch.done + slot * sizeof number),
-            number);
-      number += launch.wave_count;
-    } else {
+    const uint64_t at = channel + slot * sizeof(xiokv_copy);
+    const xiokv_copy copy = {xiokv_peek(at),
+                             xiokv_peek(at + sizeof copy.place)};
+    if (looks % xiokv_copier_looks == 0)
+      stop = xiokv_peek(launch.stop);
+    if (xiokv_first_lane(xiokv_is_copy(copy, number)) == 0) {
       xiokv_pause();
+      continue;
     }
-    over = xiokv_first_lane(stop != 0 || xiokv_clock() >= end) != 0;
+    xiokv_acquire_system();
+    xiokv_wave_barrier();
+    xiokv_carry(copy, channel + launch.pieces + slot * XIOKV_COPIER_PIECE);
+    xiokv_release_system();
+    xiokv_wave_barrier();
+    if (xiokv_wave_lane() == 0)
+      xiokv_store32(
+          xiokv_at<void>(channel + launch.done + slot * sizeof number), number);
+    number += launch.wave_count;
   }
   if (xiokv_wave_lane() != 0)
     return;

@@ -15,15 +15,20 @@
 /// the data lies in it as in its page on the device.
 #define XIOKV_COPIER_PIECE 4096u
 
-/// @brief A copy between a piece of the ring and the device's memory.
+/// @brief A copy between a piece of the ring and the device's memory, in two
+/// words. Each says whose it is, so that none is believed without the other.
 struct alignas(16) xiokv_copy {
-  uint64_t device; ///< Address in the device's memory; within one page.
-  uint32_t bytes;  ///< How many; and XIOKV_COPY_FROM_DEVICE.
-  uint32_t number; ///< Of the copy; written last.
+  /// Bits 47:0: address in the device's memory. 63:48: of the number.
+  uint64_t place;
+  /// Bits 31:0: bytes, all in one page, and XIOKV_COPY_FROM_DEVICE. 63:32: the
+  /// number.
+  uint64_t what;
 };
 
-/// @brief Bit of xiokv_copy.bytes: from the device, else to it.
+/// @brief Bit of xiokv_copy.what: from the device, else to it.
 #define XIOKV_COPY_FROM_DEVICE (1u << 31)
+/// @brief Bits of an address that a copy has room for.
+#define XIOKV_COPY_ADDRESS_BITS 48u
 
 /// @brief Where a wave stands between launches.
 struct xiokv_copier_wave {

@@ -30,19 +30,29 @@ template <class Object> XIOKV_DEVICE Object *xiokv_at(uint64_t address) {
   return reinterpret_cast<Object *>(static_cast<uintptr_t>(address));
 }
 
-/// @brief A word that others write, read anew.
-XIOKV_DEVICE uint32_t xiokv_peek(uint64_t address) {
+/// @brief A word that others write, read anew by one lane for its wave: as many
+/// lanes would send as many reads over the bus.
+XIOKV_DEVICE uint64_t xiokv_peek(uint64_t address) {
+  uint64_t word = 0;
+  if (xiokv_wave_lane() == 0) {
 #if defined(__AMDGCN__)
-  return __hip_atomic_load(xiokv_at<const uint32_t>(address), __ATOMIC_RELAXED,
-                           __HIP_MEMORY_SCOPE_SYSTEM);
+    word = __hip_atomic_load(xiokv_at<const uint64_t>(address),
+                             __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
 #elif defined(__CUDACC__)
-  uint32_t word;
-  asm volatile("ld.relaxed.sys.u32 %0, [%1];"
-               : "=r"(word)
-               : "l"(address)
-               : "memory");
-  return word;
+    asm volatile("ld.relaxed.sys.u64 %0, [%1];"
+                 : "=l"(word)
+                 : "l"(address)
+                 : "memory");
 #else
-  return __atomic_load_n(xiokv_at<const uint32_t>(address), __ATOMIC_ACQUIRE);
+    word = __atomic_load_n(xiokv_at<const uint64_t>(address), __ATOMIC_ACQUIRE);
 #endif
+  }
+  return word;
+}
+
+/// @brief What the first lane has, for all of the wave.
+XIOKV_DEVICE uint64_t xiokv_share(uint64_t word) {
+  const uint32_t low = xiokv_first_lane(static_cast<uint32_t>(word));
+  const uint32_t high = xiokv_first_lane(static_cast<uint32_t>(word >> 32));
+  return low | static_cast<uint64_t>(high) << 32;
 }

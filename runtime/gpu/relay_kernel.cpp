@@ -19,7 +19,8 @@ XIOKV_DEVICE bool xiokv_relay_is_over(const xiokv_relay_launch &launch,
 /// @return The CQ head that it knows now.
 XIOKV_DEVICE uint32_t xiokv_relay_head(const xiokv_relay_queue &queue,
                                        uint32_t head) {
-  const uint32_t now = xiokv_first_lane(xiokv_peek(queue.cq_doorbell));
+  const uint32_t now =
+      xiokv_first_lane(static_cast<uint32_t>(xiokv_peek(queue.cq_doorbell)));
   if (now != head && xiokv_wave_lane() == 0)
     xiokv_store32(xiokv_at<void>(queue.shadow_cq_doorbell), now);
   return now;
@@ -50,7 +51,8 @@ XIOKV_DEVICE void xiokv_relay_submissions(const xiokv_relay_launch &launch,
   uint32_t tail = queue.tail;
   uint32_t head = queue.head;
   do {
-    const uint32_t rung = xiokv_first_lane(xiokv_peek(queue.sq_doorbell));
+    const uint32_t rung =
+        xiokv_first_lane(static_cast<uint32_t>(xiokv_peek(queue.sq_doorbell)));
     const bool is_new = rung != tail && rung < queue.sq_depth;
     if (is_new)
       xiokv_acquire_system();

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import os
 import statistics
 import subprocess
 import tempfile
@@ -79,7 +80,8 @@ def _compiled() -> ctypes.CDLL:
 @contextmanager
 def attached(module: Any, hook: Any, threads: int, size: int) -> Iterator[Any]:
     """Attach to a controller that reaches the device by a hook."""
-    with runtime.Emulator(threads=threads) as emulator:
+    cpus = sorted(os.sched_getaffinity(0))[1 : threads + 1]
+    with runtime.Emulator(cpus=cpus) as emulator:
         module.driver.dma_hook = lambda: hook
         with module.attach(emulator, queues=threads, block_size=size) as kv:
             yield kv
@@ -117,7 +119,7 @@ def main() -> None:
             f"copier, {groups} groups, {slots} slots": lambda api, g=groups, s=slots: CopierHook(
                 api, 0, Size(groups=g, slots=s)
             )
-            for groups, slots in ((1, 512), (2, 256), (2, 512), (4, 512), (4, 1024))
+            for groups, slots in ((1, 256), (2, 128), (2, 256), (2, 512), (4, 256))
         },
     }
     for threads in given.threads:
