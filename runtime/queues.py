@@ -17,7 +17,7 @@ from xiokv.runtime.addressing import Addressing
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import Controller, Limits
 from xiokv.runtime.drivers.base import Driver, Launch, Place
-from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, LostFault, RuntimeFault
 from xiokv.runtime.memory_mode import memory_modes
 from xiokv.runtime.queue_pair import QueuePair as QueuePair
 from xiokv.runtime.queue_pair import RingState as RingState
@@ -170,7 +170,9 @@ class QueueSet(Closing):
         errors = [error for pair in self.pairs if (error := _failure_to_close(pair))]
         if errors:
             raise errors[0]
-        self._stream.close()
+        # A kernel that failed was told to who waited for it.
+        with suppress(LostFault):
+            self._stream.close()
         if all(pair.closed for pair in self.pairs):
             self._array.free()
 

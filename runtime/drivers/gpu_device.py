@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from xiokv.runtime.drivers.gpu_api import GpuApi
-from xiokv.runtime.errors import MissingFault
+from xiokv.runtime.drivers.gpu_api import GpuApi, Handle
+from xiokv.runtime.errors import LostFault, MissingFault, RuntimeFault
 from xiokv.runtime.home import Home
+from xiokv.runtime.log import log
 
 # A batch of a few keys ends within this time: asked at once, its end is seen at once.
 _SPIN_SECONDS = 200e-6
@@ -75,13 +76,41 @@ class GpuDevice:
             finally:
                 self.api.event_destroy(event)
 
+    def has_come(self, event: Handle) -> bool:
+        """Tell whether an event has come.
+
+        Raises:
+            LostFault: a kernel before it failed.
+        """
+        try:
+            return self.api.event_query(event)
+        except RuntimeFault as fault:
+            raise LostFault(
+                f"a kernel failed on its device: {fault}; which of its commands were carried out"
+                " nobody knows"
+            ) from fault
+
+    def free(self, free: Callable[[int], None], address: int) -> None:
+        """Give memory back, which a device that has failed does not take."""
+        if not self.is_here:
+            return
+        try:
+            with self.using():
+                free(address)
+        except RuntimeFault as fault:
+            log.warning("memory of a device is not freed: %s", fault)
+
     def drain(self, stream: int) -> None:
-        """Wait for the present work of a stream; raise where it failed."""
+        """Wait for the present work of a stream.
+
+        Raises:
+            LostFault: some of it failed.
+        """
         with self.using():
             event = self.api.event_create()
             try:
                 self.api.event_record(event, stream)
-                poll(lambda: self.api.event_query(event))
+                poll(lambda: self.has_come(event))
             finally:
                 self.api.event_destroy(event)
 

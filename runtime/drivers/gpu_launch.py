@@ -31,7 +31,7 @@ class GpuLaunch:
         self._kept = kept
         self._home = Home("batch")
         self._lock = threading.Lock()
-        self._failure: RuntimeFault | None = None
+        self._failure: LostFault | None = None
         self._recorded = False
         self._event: Handle | None = device.api.event_create()
 
@@ -75,12 +75,9 @@ class GpuLaunch:
 
     def _look(self) -> None:
         try:
-            ended = self._event is None or self._device.api.event_query(self._event)
-        except RuntimeFault as fault:
-            self._failure = LostFault(
-                f"the kernel failed on its device: {fault}; which of its commands were carried"
-                " out nobody knows"
-            )
+            ended = self._event is None or self._device.has_come(self._event)
+        except LostFault as fault:
+            self._failure = fault
             ended = True
         if ended:
             self._end()

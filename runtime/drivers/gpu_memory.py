@@ -37,7 +37,7 @@ class PinnedMemory:
         whole = (ctypes.c_uint8 * size).from_address(self.iova)
         ctypes.memset(whole, 0, size)
         self.view: Any = np.ctypeslib.as_array(whole)
-        weakref.finalize(whole, _free_host, device, base).atexit = False
+        weakref.finalize(whole, device.free, device.api.host_free, base).atexit = False
         _held.add(self)
 
     def upload(self, start: int = 0, size: int | None = None, stream: Any = None) -> None:
@@ -98,9 +98,7 @@ class DeviceMemory:
         _held.discard(self)
         if self._shadow is not None:
             self._shadow.free()
-        if self._device.is_here:
-            with self._device.using():
-                self._device.api.device_free(base)
+        self._device.free(self._device.api.device_free, base)
 
     def _shadowed(self) -> PinnedMemory:
         if self._shadow is None:
@@ -114,9 +112,3 @@ class DeviceMemory:
 
     def _handle(self, stream: Any) -> int | None:
         return None if stream is None else handle_of(stream, self._device)
-
-
-def _free_host(device: GpuDevice, base: int) -> None:
-    if device.is_here:
-        with device.using():
-            device.api.host_free(base)

@@ -241,8 +241,22 @@ def test_a_kernel_that_failed_is_lost_and_has_ended(driver: GpuDriver, api: Api)
     launch = driver.launch(KERNEL, batch(), 5, None)
     api.fails = "hipEventQuery: hipErrorLaunchFailure (719)"
     assert launch.done
-    with pytest.raises(LostFault, match="failed on its device: hipEventQuery"):
+    with pytest.raises(LostFault, match="a kernel failed on its device: hipEventQuery"):
         launch.wait()
+
+
+def test_memory_that_a_failed_device_does_not_take_back_is_let_go(
+    driver: GpuDriver, api: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(address: int) -> None:
+        raise RuntimeFault("hipFree: hipErrorLaunchFailure (719)")
+
+    memory = driver.allocate(64, Place.DEVICE)
+    api.device_free = refuse  # type: ignore[method-assign]
+    memory.free()
+    assert caplog.messages == [
+        "memory of a device is not freed: hipFree: hipErrorLaunchFailure (719)"
+    ]
 
 
 def test_seconds_are_ticks_of_the_device(driver: GpuDriver) -> None:

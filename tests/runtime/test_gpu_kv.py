@@ -247,3 +247,11 @@ def test_a_kernel_that_failed_is_no_success_and_leaves_dead_queues(kv: KV, gpu: 
         kv.exist(KEYS)
     kv.reset()
     kv.exist(KEYS).raise_for_status()
+
+
+def test_what_a_failed_kernel_ran_on_can_be_closed(attach: Attach, gpu: Gpu) -> None:
+    _, kv = attach()
+    gpu.fails = "hipEventQuery: hipErrorLaunchFailure (719)"
+    with pytest.raises(LostFault):
+        kv.exist(KEYS)
+    kv.close()
