@@ -146,7 +146,7 @@ class GpuDriver:
     def side_kernel(self, name: str) -> GpuSideKernel:
         """Return a kernel that runs on a stream of its own."""
         file = kernel_file(name, self.name, self._device.architecture)
-        return GpuSideKernel(self._device, file, f"xiokv_{name}")
+        return GpuSideKernel(self._device, file, f"xiokv_kernel_{name}")
 
     def settle(self, stream: Any) -> None:
         """Wait for all that the stream was given, whatever became of it."""

@@ -162,7 +162,7 @@ class HostDriver:
 
     def side_kernel(self, name: str) -> HostSideKernel:
         """Return a kernel that runs on threads of its own."""
-        return HostSideKernel(kernel_file(name, self.name, ""), f"xiokv_{name}")
+        return HostSideKernel(kernel_file(name, self.name, ""), f"xiokv_kernel_{name}")
 
     def settle(self, stream: Stream) -> None:
         """Wait for all that the stream was given."""

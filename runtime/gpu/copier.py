@@ -127,9 +127,9 @@ class _Parts:
         self._library.xiokv_copier_destroy(self.copier)
 
     def _kernel(self) -> Any:
-        kernel = self._api.function(self._module, "xiokv_copier")
+        kernel = self._api.function(self._module, "xiokv_kernel_copier")
         if kernel is None:
-            raise RuntimeFault("the copier's module has no kernel xiokv_copier")
+            raise RuntimeFault("the copier's module has no kernel xiokv_kernel_copier")
         return kernel
 
 

@@ -111,4 +111,4 @@ XIOKV_DEVICE void xiokv_run_copier(const xiokv_copier_launch &launch,
   xiokv_serve(launch, channel, group % launch.groups * waves + xiokv_wave());
 }
 
-XIOKV_DEFINE_ENTRY(xiokv_copier, xiokv_copier_launch, xiokv_run_copier)
+XIOKV_DEFINE_ENTRY(xiokv_kernel_copier, xiokv_copier_launch, xiokv_run_copier)

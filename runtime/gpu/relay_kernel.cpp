@@ -136,4 +136,4 @@ XIOKV_DEVICE void xiokv_run_relay(const xiokv_relay_launch &launch,
     xiokv_relay_completions(launch, queue, end);
 }
 
-XIOKV_DEFINE_ENTRY(xiokv_relay, xiokv_relay_launch, xiokv_run_relay)
+XIOKV_DEFINE_ENTRY(xiokv_kernel_relay, xiokv_relay_launch, xiokv_run_relay)

@@ -60,7 +60,7 @@ class Gpu:
         self.far = Memory(MEMORY)
         self.located: list[int] = []
         self.works: bool | None = True
-        self._entry = ctypes.CDLL(str(kernel_file("copier", "host", ""))).xiokv_copier
+        self._entry = ctypes.CDLL(str(kernel_file("copier", "host", ""))).xiokv_kernel_copier
         self._entry.argtypes = (ctypes.POINTER(Launch), ctypes.c_uint32)
         self._entry.restype = None
         self._stream = ThreadPoolExecutor(1)
