@@ -69,12 +69,11 @@ bool merge(std::vector<Run<Iterator>> runs, const KeySink &sink) {
   for (;;) {
     Run<Iterator> *least = nullptr;
     for (Run<Iterator> &run : runs)
-      if (run.next != run.end &&
-          (!least || run.next->first < least->next->first))
+      if (run.next != run.end && (!least || *run.next < *least->next))
         least = &run;
     if (!least)
       return true;
-    if (!sink(least->next->first.key))
+    if (!sink(least->next->key))
       return false;
     ++least->next;
   }
@@ -122,6 +121,8 @@ Place MemoryStore::place(const Key &key) const {
   return {hashed_ ? hash(key) : 0, key};
 }
 
+size_t MemoryStore::Hash::operator()(const Key &key) const { return hash(key); }
+
 MemoryStore::Shard &MemoryStore::shard(const Key &key) {
   return shards_[hash(key) % shard_count];
 }
@@ -129,9 +130,8 @@ MemoryStore::Shard &MemoryStore::shard(const Key &key) {
 Answer MemoryStore::store(const Request &request) {
   Shard &shard = this->shard(request.key);
   const std::lock_guard<std::mutex> lock(shard.mutex);
-  const Place at = place(request.key);
-  const auto found = shard.entries.find(at);
-  const bool present = found != shard.entries.end();
+  const auto found = shard.values.find(request.key);
+  const bool present = found != shard.values.end();
   if (request.condition.must_exist && !present)
     return Answer::missing;
   if (request.condition.must_not_exist && present)
@@ -141,18 +141,20 @@ Answer MemoryStore::store(const Request &request) {
   if (!reserve(present ? 0 : 1, size > old ? size - old : 0))
     return Answer::full;
   give_back(0, old > size ? old - size : 0);
-  if (present)
+  if (present) {
     found->second = request.value;
-  else
-    shard.entries.emplace(at, request.value);
+  } else {
+    shard.values.emplace(request.key, request.value);
+    shard.keys.insert(place(request.key));
+  }
   return Answer::done;
 }
 
 Answer MemoryStore::retrieve(const Request &request, Reply &reply) {
   Shard &shard = this->shard(request.key);
   const std::lock_guard<std::mutex> lock(shard.mutex);
-  const auto found = shard.entries.find(place(request.key));
-  if (found == shard.entries.end())
+  const auto found = shard.values.find(request.key);
+  if (found == shard.values.end())
     return Answer::missing;
   reply.value = found->second;
   reply.size = found->second.size;
@@ -160,17 +162,17 @@ Answer MemoryStore::retrieve(const Request &request, Reply &reply) {
 }
 
 Answer MemoryStore::list(const Request &request) {
-  using Iterator = Entries::const_iterator;
+  using Iterator = Keys::const_iterator;
   std::vector<std::unique_lock<std::mutex>> locks;
   std::vector<Run<Iterator>> from_start, before_start;
   const bool whole = request.key.length == 0;
   const Place start = place(request.key);
   for (Shard &shard : shards_) {
     locks.emplace_back(shard.mutex);
-    const Entries &entries = shard.entries;
-    const Iterator first = whole ? entries.begin() : entries.lower_bound(start);
-    from_start.push_back({first, entries.end()});
-    before_start.push_back({entries.begin(), first});
+    const Keys &keys = shard.keys;
+    const Iterator first = whole ? keys.begin() : keys.lower_bound(start);
+    from_start.push_back({first, keys.end()});
+    before_start.push_back({keys.begin(), first});
   }
   if (merge(std::move(from_start), request.sink) && wrap_)
     merge(std::move(before_start), request.sink);
@@ -180,19 +182,19 @@ Answer MemoryStore::list(const Request &request) {
 Answer MemoryStore::erase(const Request &request) {
   Shard &shard = this->shard(request.key);
   const std::lock_guard<std::mutex> lock(shard.mutex);
-  const auto found = shard.entries.find(place(request.key));
-  if (found == shard.entries.end())
+  const auto found = shard.values.find(request.key);
+  if (found == shard.values.end())
     return Answer::missing;
   give_back(1, found->second.size);
-  shard.entries.erase(found);
+  shard.values.erase(found);
+  shard.keys.erase(place(request.key));
   return Answer::done;
 }
 
 Answer MemoryStore::exist(const Request &request) {
   Shard &shard = this->shard(request.key);
   const std::lock_guard<std::mutex> lock(shard.mutex);
-  return shard.entries.count(place(request.key)) != 0 ? Answer::done
-                                                      : Answer::missing;
+  return shard.values.count(request.key) != 0 ? Answer::done : Answer::missing;
 }
 
 bool MemoryStore::reserve(uint64_t keys, uint64_t bytes) {

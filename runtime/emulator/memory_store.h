@@ -8,8 +8,9 @@
 
 #include <array>
 #include <atomic>
-#include <map>
 #include <mutex>
+#include <set>
+#include <unordered_map>
 
 #include "value_store.h"
 
@@ -38,11 +39,18 @@ public:
 
 private:
   static constexpr size_t shard_count = 32;
-  using Entries = std::map<Place, Blob>;
+  using Keys = std::set<Place>;
 
+  struct Hash {
+    size_t operator()(const Key &key) const;
+  };
+
+  /// A look-up asks the table alone: in a tree it would miss the cache at every
+  /// level.
   struct alignas(line_bytes) Shard {
     std::mutex mutex;
-    Entries entries;
+    std::unordered_map<Key, Blob, Hash> values;
+    Keys keys; ///< Those of `values`, in List order.
   };
 
   Place place(const Key &key) const;
