@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.rows import Row
 from xiokv.runtime.bench.tables import alone, device, floor, growth, launch, rates, values
+from xiokv.runtime.units import size_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,10 @@ class Table:
     title: str
     measure: Callable[[Lab], Iterator[Row]]
     axis: str = ""
+
+    def tick(self, x: float) -> str:
+        """Return a place on the axis as text."""
+        return size_text(int(x)) if self.axis.startswith("bytes") else f"{x:,.0f}"
 
 
 TABLES = {

@@ -44,7 +44,7 @@ _GOALS = (
     _Wanted("launch", NULL, ENGINE, 32, None, {REFERENCE: Goal(10)}),
     _Wanted("launch", NULL, ENGINE, 256, None, {REFERENCE: Goal(60)}),
     _Wanted("launch", NULL, ENGINE, 1023, None, {REFERENCE: Goal(130)}),
-    _Wanted("launch", NULL, ENGINE_ALONE, 32, None, {PING_PONG: Goal(1 / 3.5)}),
+    _Wanted("launch", NULL, ENGINE_ALONE, None, None, {PING_PONG: Goal(1 / 3.5)}),
     _Wanted("values", "", ENGINE, None, None, {CLIENT: Goal(0.9)}),
 )
 

@@ -85,7 +85,7 @@ class Job(Closing):
         self.values = (
             page_locked.allocate(places * load.size)
             if page_locked
-            else driver.allocate(places * load.size, load.place)
+            else driver.allocate(places * load.size, load.place, shared=True)
         )
         self._records = self._outputs.view[_STOP_BYTES:].view(RECORD)
 

@@ -6,11 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from xiokv.runtime import toolchain
+from xiokv.runtime.bench import cpu
 from xiokv.runtime.bench.baselines import load_baselines
 from xiokv.runtime.bench.cores import own_cores
 from xiokv.runtime.bench.timers import DeviceTimer, HostTimer
 from xiokv.runtime.closing import Closing
-from xiokv.runtime.module import Module, load
+from xiokv.runtime.drivers.base import Driver
+from xiokv.runtime.drivers.host import HostDriver
+from xiokv.runtime.module import Module
 
 _QUEUES_MAX = 14
 _MIB = 1 << 20
@@ -45,7 +49,7 @@ class Lab(Closing):
     Attributes:
         module: the engine, on the device that is measured.
         baselines: what it is compared with, on the same device.
-        host: a module whose driver serves clients on the CPU.
+        host: the driver of what clients on the CPU work on.
         on_host: whether the device is the CPU.
         timer: times kernels of both modules.
         cores: those of this process.
@@ -72,7 +76,9 @@ class Lab(Closing):
         self.module = module
         self.baselines = load_baselines(self.module)
         self.on_host = self.module.target == "host"
-        self.host = self.module if self.on_host else load("host")
+        self.host: Driver = (
+            module.driver if self.on_host else HostDriver(toolchain.build_cached(cpu.recipe()))
+        )
         self.timer: Any = HostTimer() if self.on_host else DeviceTimer(self.baselines)
         self.cores = own_cores()
         self.scale = scale

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 ENGINE = "engine"
 REFERENCE = "reference"
+LEAN = "reference, lean fences"
 EACH = "thread per command"
 CLIENT = "CPU client"
 

@@ -6,7 +6,8 @@ The same run gives the same bytes. matplotlib is an extra, ``xiokv[plot]``.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from xiokv.runtime.errors import MissingFault
 
 _INCHES = (8.0, 5.0)
 _WIDE_RANGE = 30  # from where on an axis counts by factors
+_DASHES = ("-", "--", ":", "-.")
 
 
 def plot(run: Run, folder: Path) -> list[Path]:
@@ -59,43 +61,49 @@ def _matplotlib() -> Any:
 
 def _chart(pyplot: Any, run: Run, table: Table, rows: Sequence[Row]) -> Any:
     figure, axes = pyplot.subplots(figsize=_INCHES, layout="constrained")
-    for label, line in _lines(rows):
-        x, y = [row.x for row in line], [row.median for row in line]
-        spread = [
-            [row.median - row.low for row in line],
-            [row.high - row.median for row in line],
-        ]
-        axes.errorbar(x, y, yerr=spread, label=label, marker="o", markersize=4, capsize=2)
+    whos, settings = _in_order(row.who for row in rows), _in_order(row.setting for row in rows)
+    for who, setting in product(whos, settings):
+        line = [row for row in rows if (row.who, row.setting) == (who, setting)]
+        style = {"color": f"C{whos.index(who)}", "linestyle": _DASHES[settings.index(setting)]}
+        if line:
+            _draw(axes, f"{who}, {setting}" if setting else who, line, style)
     axes.set_title(f"{table.title}\n{_machine(run)}", fontsize="medium")
     axes.set_xlabel(table.axis)
     axes.set_ylabel(rows[0].unit)
-    _scale(axes, rows)
+    _scale(axes, table, rows)
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize="small")
     return figure
 
 
-def _lines(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
-    """Yield name and rows of each line: who, in which setting."""
-    lines: dict[str, list[Row]] = {}
-    for row in rows:
-        label = f"{row.who}, {row.setting}" if row.setting else row.who
-        lines.setdefault(label, []).append(row)
-    yield from lines.items()
+def _in_order(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
 
 
-def _scale(axes: Any, rows: Sequence[Row]) -> None:
+def _draw(axes: Any, label: str, line: Sequence[Row], style: Mapping[str, str]) -> None:
+    spread = [[row.median - row.low for row in line], [row.high - row.median for row in line]]
+    places, medians = [row.x for row in line], [row.median for row in line]
+    axes.errorbar(
+        places, medians, yerr=spread, label=label, marker="o", markersize=4, capsize=2, **style
+    )
+
+
+def _scale(axes: Any, table: Table, rows: Sequence[Row]) -> None:
     """Let an axis count by factors where figures are far apart."""
+    from matplotlib import ticker
+
     places = sorted({row.x for row in rows if row.x})
     if places[-1] > _WIDE_RANGE * places[0]:
         axes.set_xscale("log")
-    axes.set_xticks(places, [f"{place:,.0f}" for place in places], fontsize="small")
-    axes.minorticks_off()
+    axes.set_xticks(places, [table.tick(place) for place in places], fontsize="small")
+    axes.xaxis.minorticks_off()
     figures = [row.median for row in rows]
     if min(figures) > 0 and max(figures) > _WIDE_RANGE * min(figures):
         axes.set_yscale("log")
-    elif is_rate(rows[0].unit):
+    else:
         axes.set_ylim(bottom=0)
+    if is_rate(rows[0].unit):
+        axes.yaxis.set_major_formatter(ticker.EngFormatter())
 
 
 def _machine(run: Run) -> str:

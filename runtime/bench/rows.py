@@ -7,7 +7,7 @@ machine that goals are set for; it is told whether it was reached, and nothing f
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,6 +99,12 @@ def take_turns(cases: Mapping[str, Callable[[], float]], rounds: int) -> Samples
         for name in order if number % 2 == 0 else reversed(order):
             samples[name].append(cases[name]())
     return samples
+
+
+def compared(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows of one case, the last of them compared with all others."""
+    *others, last = rows
+    yield from (*others, last.beside(*others))
 
 
 def is_rate(unit: str) -> bool:

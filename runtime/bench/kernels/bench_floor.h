@@ -5,7 +5,7 @@
 /// they use are said with each.
 #pragma once
 
-#include "xiokv/kv_module.h"
+#include "bench_ring.h"
 
 /// @brief Write `number` at `keys`, wait until it is at `results`, `count`
 /// times; at the end the rounds that were answered in time go to `state`.
@@ -21,13 +21,11 @@ struct bench_ping_pong {
 
   XIOKV_DEVICE bool answered(const xiokv_batch &batch, uint32_t number) {
     const void *answer = reinterpret_cast<const void *>(batch.results);
-    const uint64_t since = xiokv_clock();
+    bench_patience patience = {0, 0};
     xiokv_store32(reinterpret_cast<void *>(batch.keys), number);
-    while (xiokv_load16(answer).word[0] != number) {
-      if (xiokv_clock() - since >= batch.deadline)
+    while (xiokv_load16(answer).word[0] != number)
+      if (bench_is_overdue(patience, batch))
         return false;
-      xiokv_pause();
-    }
     return true;
   }
 };
@@ -35,11 +33,11 @@ struct bench_ping_pong {
 /// @brief Wait for `stop`, at most `deadline`.
 struct bench_gate {
   XIOKV_DEVICE void run(const xiokv_batch &batch, uint32_t) {
-    const uint64_t since = xiokv_clock();
-    while (xiokv_load16(reinterpret_cast<const void *>(batch.stop)).word[0] ==
-               0 &&
-           xiokv_clock() - since < batch.deadline)
-      xiokv_pause();
+    const void *stop = reinterpret_cast<const void *>(batch.stop);
+    bench_patience patience = {0, 0};
+    while (xiokv_load16(stop).word[0] == 0 &&
+           !bench_is_overdue(patience, batch)) {
+    }
   }
 };
 

@@ -16,12 +16,14 @@ XIOKV_DEVICE void xiokv_run_batch(const xiokv_batch &batch, uint32_t number) {
 }
 
 using xiokv_op_reference = bench_reference;
+using xiokv_op_lean_reference = bench_lean_reference;
 using xiokv_op_each = bench_each;
 using xiokv_op_ping_pong = bench_ping_pong;
 using xiokv_op_gate = bench_gate;
 using xiokv_op_nothing = bench_nothing;
 
 XIOKV_DEFINE_KERNEL(reference)
+XIOKV_DEFINE_KERNEL(lean_reference)
 XIOKV_DEFINE_KERNEL(each)
 XIOKV_DEFINE_KERNEL(ping_pong)
 XIOKV_DEFINE_KERNEL(gate)

@@ -81,10 +81,11 @@ XIOKV_DEVICE void bench_submit(const bench_ring &ring, uint32_t number,
                                        sqe.dw[i + 3]}});
 }
 
-/// @brief Load the CQ entry of completion `number`.
-XIOKV_DEVICE xiokv_words bench_entry(const bench_ring &ring, uint32_t number) {
-  return xiokv_load16(reinterpret_cast<const xiokv_words *>(ring.queue.cq) +
-                      bench_cq_slot(ring, number));
+/// @brief The CQ entry of completion `number`.
+XIOKV_DEVICE const xiokv_words *bench_entry_at(const bench_ring &ring,
+                                               uint32_t number) {
+  return reinterpret_cast<const xiokv_words *>(ring.queue.cq) +
+         bench_cq_slot(ring, number);
 }
 
 /// @brief Whether an entry is that of completion `number`, and none before.
@@ -97,12 +98,9 @@ XIOKV_DEVICE uint32_t bench_cid(const xiokv_words &entry) {
   return entry.word[3] & 0xffffu;
 }
 
-/// @brief Read the entry of completion `number` again, in full, after its phase
-/// was seen, and write the result of its key.
-XIOKV_DEVICE void bench_settle(const bench_ring &ring, uint32_t number,
+/// @brief Write the result of a key from the entry of its completion.
+XIOKV_DEVICE void bench_settle(const bench_ring &ring, const xiokv_words &entry,
                                uint32_t index) {
-  xiokv_acquire_system();
-  const xiokv_words entry = bench_entry(ring, number);
   const uint32_t status = entry.word[3] >> 17;
   const xiokv_completed done =
       xiokv_read(XIOKV_OPC_RETRIEVE, status, entry.word[0],
@@ -116,9 +114,26 @@ XIOKV_DEVICE void bench_doorbell(uint64_t address, uint32_t slot) {
   xiokv_store32(reinterpret_cast<void *>(address), slot);
 }
 
-/// @brief Whether no progress was made since `since` for the batch's deadline.
-XIOKV_DEVICE bool bench_is_overdue(const bench_ring &ring, uint64_t since) {
-  return xiokv_clock() - since >= ring.batch->deadline;
+/// @brief The deadline of one wait. The clock is read once in many polls, so
+/// that a poll is not held up by it.
+struct bench_patience {
+  uint32_t polls;
+  uint64_t since; ///< At the first look at the clock; 0: there was none.
+};
+
+#define BENCH_POLLS_A_LOOK 256u
+
+/// @brief Note a poll that found nothing.
+/// @return Whether the wait has taken the batch's deadline.
+XIOKV_DEVICE bool bench_is_overdue(bench_patience &patience,
+                                   const xiokv_batch &batch) {
+  xiokv_pause();
+  if (++patience.polls % BENCH_POLLS_A_LOOK != 0)
+    return false;
+  const uint64_t now = xiokv_clock();
+  if (patience.since == 0)
+    patience.since = now;
+  return now - patience.since >= batch.deadline;
 }
 
 /// @brief Give the queue up: something is still in flight on it.

@@ -8,7 +8,7 @@ from functools import partial
 from xiokv.runtime.bench import cpu
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.names import CLIENT, ENGINE
-from xiokv.runtime.bench.rows import Row, take_turns
+from xiokv.runtime.bench.rows import Row, compared, take_turns
 
 _COMMANDS = 60_000
 _ROUNDS_A_SAMPLE = 5
@@ -25,12 +25,10 @@ def measure(lab: Lab) -> Iterator[Row]:
         CLIENT: partial(_nanoseconds, cpu.client("retrieve"), False),
         ENGINE: partial(_nanoseconds, engine, True),
     }
-    samples = take_turns(cases, lab.scale.samples)
-    client, mine = (
-        Row("alone", "a command", "", who, "ns", tuple(taken)) for who, taken in samples.items()
+    yield from compared(
+        Row("alone", "a command", "", who, "ns", tuple(taken))
+        for who, taken in take_turns(cases, lab.scale.samples).items()
     )
-    yield client
-    yield mine.beside(client)
 
 
 def _nanoseconds(kernel: int, believes: bool) -> float:

@@ -14,7 +14,7 @@ from xiokv.runtime.bench import cpu
 from xiokv.runtime.bench.job import Load
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.names import ENGINE
-from xiokv.runtime.bench.rows import Row, take_turns
+from xiokv.runtime.bench.rows import Row, compared, take_turns
 from xiokv.runtime.bench.stand import Stand
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.units import size_text
@@ -50,11 +50,10 @@ def _rows(lab: Lab, size: int, blocks: int) -> Iterator[Row]:
     with Stand(lab, load, null=False, client=True) as stand:
         stand.check_values(ENGINE, blocks)
         samples = take_turns(_cases(lab, stand), lab.scale.samples)
-    *others, engine = (
+    yield from compared(
         Row("device", size_text(size), setting, who, "us", tuple(taken), x=size)
         for who, taken in samples.items()
     )
-    yield from (*others, engine.beside(*others))
 
 
 def _cases(lab: Lab, stand: Stand) -> dict[str, Callable[[], float]]:

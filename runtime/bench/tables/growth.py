@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xiokv.runtime.bench.lab import Lab
-from xiokv.runtime.bench.names import FULL, NULL
+from xiokv.runtime.bench.names import EACH, ENGINE, FULL, NULL, REFERENCE
 from xiokv.runtime.bench.rows import Row
 from xiokv.runtime.bench.tables import launch, rates, values
 
 QUEUES = (1, 2, 4, 6, 8, 10, 12, 14)
 KEYS = (1, 10, 100, 1_000, 10_000, 100_000)
+_WHOS = (REFERENCE, EACH, ENGINE)
 SIZES = tuple(4096 << shift for shift in range(0, 11, 2))
 
 
@@ -18,7 +19,7 @@ def queues(lab: Lab) -> Iterator[Row]:
     """Yield commands a second on ever more queues."""
     for number in sorted({*(n for n in QUEUES if n < lab.queues), lab.queues}):
         for setting in (NULL, FULL):
-            yield from rates.rows(lab, "queues", number, setting)
+            yield from rates.rows(lab, "queues", number, setting, _WHOS)
 
 
 def keys(lab: Lab) -> Iterator[Row]:

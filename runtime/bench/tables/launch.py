@@ -11,12 +11,13 @@ from xiokv.runtime.bench.names import (
     ENGINE,
     ENGINE_ALONE,
     FULL,
+    LEAN,
     NULL,
     PING_PONG,
     REFERENCE,
     VALUE_BYTES,
 )
-from xiokv.runtime.bench.rows import Row, take_turns
+from xiokv.runtime.bench.rows import Row, compared, take_turns
 from xiokv.runtime.bench.stand import Stand, full_load, null_load
 from xiokv.runtime.bench.tables import floor
 
@@ -39,12 +40,11 @@ def rows(lab: Lab, table: str, count: int, setting: str) -> Iterator[Row]:
     null = setting == NULL
     load = null_load(lab, 1, count) if null else full_load(lab, 1, VALUE_BYTES, count)
     with Stand(lab, load, null=null) as stand:
-        samples = stand.latencies(REFERENCE, EACH, ENGINE, count=count)
-    reference, each, engine = (
+        samples = stand.latencies(REFERENCE, LEAN, EACH, ENGINE, count=count)
+    yield from compared(
         Row(table, _keys(count), setting, who, "us", tuple(taken), x=count)
         for who, taken in samples.items()
     )
-    yield from (reference, each.beside(reference), engine.beside(reference, each))
 
 
 def _alone(lab: Lab) -> Iterator[Row]:
@@ -58,7 +58,7 @@ def _alone(lab: Lab) -> Iterator[Row]:
     what = (_keys(_ALONE_KEYS), NULL)
     ping = Row("launch", *what, PING_PONG, "us", tuple(samples["ping"]))
     yield ping
-    yield Row("launch", *what, ENGINE_ALONE, "us", tuple(alone), x=_ALONE_KEYS).beside(ping)
+    yield Row("launch", *what, ENGINE_ALONE, "us", tuple(alone)).beside(ping)
 
 
 def _keys(count: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.names import CLIENT, ENGINE
-from xiokv.runtime.bench.rows import Row
+from xiokv.runtime.bench.rows import Row, compared
 from xiokv.runtime.bench.stand import Stand, full_load
 from xiokv.runtime.units import size_text
 
@@ -31,8 +31,7 @@ def rows(lab: Lab, table: str, size: int, queues: int) -> Iterator[Row]:
         samples = stand.rates(CLIENT, ENGINE)
         for who in samples:
             stand.check_values(who, stand.load.keys)
-    client, engine = (
+    yield from compared(
         Row(table, case, "", who, "bytes/s", tuple(rate * size for rate in taken), x=size)
         for who, taken in samples.items()
     )
-    yield from (client, engine.beside(client))
