@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import os
-import re
-import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -61,68 +55,6 @@ def project(tmp_path: Path) -> Path:
     (folder / ".git").mkdir()
     (folder / "xiokv.toml").write_text(PROJECT_TOML, encoding="utf-8")
     return folder
-
-
-def _included(path: Path) -> set[Path]:
-    """Return a file of C++, and all that it includes by paths relative to it."""
-    found = {path}
-    for name in re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
-        found |= _included((path.parent / name).resolve())
-    return found
-
-
-class NativeBuild:
-    """Compiles C++ of the tests; what was compiled before, from the same text, is kept."""
-
-    FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-pthread", "-fvisibility=hidden")
-    WARNINGS = ("-Wall", "-Wextra", "-Werror")
-
-    def __init__(self, compiler: str) -> None:
-        self._compiler = compiler
-        self._kept = ROOT / "build" / "tests"
-        version = subprocess.run([compiler, "--version"], capture_output=True, check=True)
-        self._base = (version.stdout, " ".join((*self.FLAGS, *self.WARNINGS)).encode())
-
-    def library(self, name: str, *folders: Path, flags: tuple[str, ...] = ()) -> Path:
-        """Return a shared library of all units in some folders; `flags` are for the linker."""
-        units = [unit for folder in folders for unit in sorted(folder.glob("*.cpp"))]
-        self._kept.mkdir(parents=True, exist_ok=True)
-        with (self._kept / ".lock").open("w") as lock, ThreadPoolExecutor(os.cpu_count()) as pool:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            return self._link(name, list(pool.map(self._object, units)), flags)
-
-    def _object(self, unit: Path) -> Path:
-        texts = (path.read_bytes() for path in sorted(_included(unit)))
-        words = (*self.FLAGS, *self.WARNINGS, "-c", str(unit))
-        return self._make(self._kept / f"{unit.stem}-{self._key(*texts)}.o", *words)
-
-    def _link(self, name: str, objects: list[Path], flags: tuple[str, ...]) -> Path:
-        words = ("-shared", "-pthread", *map(str, objects), *flags)
-        folder = self._kept / self._key(" ".join(words).encode())
-        folder.mkdir(exist_ok=True)
-        return self._make(folder / name, *words)
-
-    def _make(self, made: Path, *words: str) -> Path:
-        if not made.exists():
-            part = made.with_name(f"{made.name}.part")
-            done = subprocess.run(
-                [self._compiler, *words, "-o", str(part)], capture_output=True, text=True
-            )
-            assert done.returncode == 0, done.stderr
-            part.replace(made)
-        return made
-
-    def _key(self, *texts: bytes) -> str:
-        return hashlib.sha256(b"\0".join((*self._base, *texts))).hexdigest()[:32]
-
-
-@pytest.fixture(scope="session")
-def native_build() -> NativeBuild:
-    """Return what compiles C++ of the tests, or skip."""
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("g++ is not installed: apt-get install g++")
-    return NativeBuild(compiler)
 
 
 # The packages are imported by the fixtures that follow, and not above: what they are is

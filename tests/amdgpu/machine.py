@@ -7,21 +7,17 @@ that breaks a rule of the machine raises `MachineFault` with the machine's one l
 from __future__ import annotations
 
 import ctypes
-import fcntl
-import hashlib
-import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 
+from tests import native
+
 SOURCES = Path(__file__).resolve().parent / "machine"
 # Vectorised for this CPU, for the lanes of a wave are loops; a product and a sum stay two.
-FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-fPIC", "-pthread")
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off")
 TOOLS = ("g++", "clang-19", "ld.lld-19", "llvm-objdump-19")
 
 WEAK = 1 << 0
@@ -61,43 +57,7 @@ def missing_tools() -> list[str]:
 
 def build() -> Path:
     """Compile the machine, once a state of its sources on this computer; return the library."""
-    folder = Path(tempfile.gettempdir()) / f"xiokv-amdgpu-machine-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    library = folder / f"{_key()}.so"
-    # Test processes side by side would compile the same: the first does, the others wait.
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not library.exists():
-            _compile(library)
-    return library
-
-
-def _key() -> str:
-    digest = hashlib.sha256(" ".join(FLAGS).encode())
-    for path in sorted(SOURCES.iterdir()):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:32]
-
-
-def _compile(library: Path) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-
-        def compile_one(source: Path) -> Path:
-            target = folder / f"{source.stem}.o"
-            _run("g++", *FLAGS, "-c", source, "-o", target)
-            return target
-
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            objects = list(pool.map(compile_one, sorted(SOURCES.glob("*.cpp"))))
-        linked = library.with_suffix(".part")
-        _run("g++", "-shared", "-pthread", *objects, "-o", linked)
-        os.replace(linked, library)
-
-
-def _run(*words: object) -> None:
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    return native.library("libamdgpu-machine.so", SOURCES, flags=FLAGS)
 
 
 @cache
