@@ -16,6 +16,12 @@ struct Access {
   const Instruction &instruction;
   uint64_t lanes;       ///< Who takes part.
   uint64_t address[64]; ///< Of each lane's first part.
+  const Lanes *values[4] = {};
+
+  Access(Wave &from, const Instruction &what)
+      : wave(from), instruction(what), lanes(from.exec()) {
+    bind();
+  }
 
   const MemoryForm &form() const { return instruction.memory; }
 
@@ -27,14 +33,21 @@ struct Access {
   /// @brief Dwords of a part.
   unsigned words() const { return (form().bytes + 3u) / 4; }
 
-  /// @brief A dword that a lane stores, or an operand of its atomic: `which`
-  /// counts the words of all parts, or of both data of a compare-and-swap.
+  /// @brief Where the words are that lanes store, or that an atomic takes: of
+  /// all parts, or of both data of a compare-and-swap.
+  void bind() {
+    const Operand *source = instruction.source;
+    const bool two =
+        form().space == Space::lds && source[2].is(Operand::Kind::vector);
+    for (unsigned which = 0; which < 4; ++which) {
+      const bool second = two && which >= words();
+      const unsigned word = second ? which - words() : which;
+      values[which] = &wave.v[source[second ? 2 : 1].index + word];
+    }
+  }
+
   uint32_t data(unsigned lane, unsigned which) const {
-    const bool second = instruction.source[2].is(Operand::Kind::vector) &&
-                        form().space == Space::lds && which >= words();
-    const Operand &from = instruction.source[second ? 2 : 1];
-    const unsigned word = second ? which - words() : which;
-    const uint32_t value = wave.v[from.index + word].lane[lane];
+    const uint32_t value = values[which]->lane[lane];
     return form().high_half ? value >> 16 : value;
   }
   uint64_t data64(unsigned lane, unsigned which) const {

@@ -118,6 +118,7 @@ void add_scalar_control(Table &table) {
                            "s_set_inst_prefetch_distance",
                            "s_inst_prefetch",
                            "s_icache_inv",
+                           "s_dcache_inv",
                            "s_waitcnt_depctr",
                            "s_wait_alu",
                            "s_code_end",

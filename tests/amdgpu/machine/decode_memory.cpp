@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "decoder.h"
+#include "memory.h"
 
 namespace amdgpu {
 
@@ -111,6 +112,24 @@ Wait wait_of(Family family, const Text &text) {
   take_named(wait, text.name,
              strtoul(text.operands.back().c_str(), nullptr, 0));
   return wait;
+}
+
+/// Which copies an invalidation forgets, and how far a write-back goes.
+void Decoder::cache(Instruction &i, const Text &text) {
+  Scope scope = Scope::system;
+  if (text.name == "buffer_inv" || text.name == "buffer_wbl2")
+    scope = family_ == Family::cdna2 ? Scope::system : cdna3_scope(text, {});
+  else if (text.name.compare(0, 7, "global_") == 0)
+    scope = rdna4_scope(text, {});
+  const bool far_only =
+      text.name == "buffer_invl2" || text.name == "buffer_gl1_inv";
+  const bool near_only =
+      text.name == "buffer_gl0_inv" || text.name == "buffer_wbinvl1_vol";
+  i.memory.scope = scope;
+  if (!far_only)
+    i.immediate |= forget_near;
+  if (scope == Scope::system && !near_only)
+    i.immediate |= forget_far;
 }
 
 /// Loads and atomics that return: a target; an address; data, but for loads; a

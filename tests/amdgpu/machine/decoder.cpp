@@ -131,8 +131,7 @@ void Decoder::decode_shape(Instruction &i, Shape shape, const Text &text) {
     i.wait = wait_of(family_, text);
     return;
   case Shape::cache:
-    i.memory.scope = scope_of(family_, text, i.memory);
-    return;
+    return cache(i, text);
   case Shape::jump:
     i.immediate = std::stol(text.operands.at(0));
     return;

@@ -41,7 +41,7 @@ private:
   void memory(Instruction &i, const Text &text);
   void shared(Instruction &i, const Text &text);
   void scalar_load(Instruction &i, const Text &text);
-  void wait(Instruction &i, const Text &text);
+  void cache(Instruction &i, const Text &text);
 
   Operands &operands_;
   Family family_;
@@ -52,7 +52,7 @@ private:
 /// @brief Whether a text is one that the machine cannot execute.
 struct Unknown {};
 
-/// @brief How far an access, an invalidation or a write-back goes.
+/// @brief How far an access goes.
 Scope scope_of(Family family, const Text &text, const MemoryForm &form);
 
 /// @brief What a wait waits for, on the counters of an architecture.

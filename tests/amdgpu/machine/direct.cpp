@@ -54,6 +54,7 @@ public:
   void invalidate(Wave &, const Instruction &) override { fence(); }
   void write_back(Wave &, const Instruction &) override { fence(); }
 
+  void end(Wave &) override {}
   void event() override {}
   bool open() const override { return false; }
   void settle() override { fence(); }

@@ -10,6 +10,9 @@
 
 namespace amdgpu {
 
+/// @brief Which copies an invalidation forgets, in Instruction.immediate.
+enum Forget : int64_t { forget_near = 1, forget_far = 2 };
+
 class Memory {
 public:
   virtual ~Memory() = default;
@@ -27,6 +30,7 @@ public:
   virtual void wait(Wave &wave, const Instruction &instruction) = 0;
   virtual void invalidate(Wave &wave, const Instruction &instruction) = 0;
   virtual void write_back(Wave &wave, const Instruction &instruction) = 0;
+  virtual void end(Wave &wave) = 0;
   /// @brief Something of what is open happens.
   virtual void event() = 0;
   /// @brief Whether an event can happen.

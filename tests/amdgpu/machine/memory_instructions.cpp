@@ -12,7 +12,7 @@ namespace {
 
 /// Addresses of 64 bits from registers, or a scalar base and 32 bits.
 void global(Wave &wave, const Instruction &i) {
-  Access access{wave, i, wave.exec(), {}};
+  Access access(wave, i);
   const bool based = i.source[2].is(Operand::Kind::scalar);
   const uint64_t base = based ? wave.scalar<uint64_t>(i.source[2]) : 0;
   const uint32_t *low = wave.v[i.source[0].index].lane;
@@ -26,7 +26,7 @@ void global(Wave &wave, const Instruction &i) {
 
 /// Offsets into a lane's scratch: a register, a scalar, both or none.
 void scratch(Wave &wave, const Instruction &i) {
-  Access access{wave, i, wave.exec(), {}};
+  Access access(wave, i);
   const auto base = wave.scalar<uint32_t>(i.source[2]);
   const bool indexed = i.source[0].is(Operand::Kind::vector);
   for (unsigned lane = 0; lane < wave.width; ++lane)

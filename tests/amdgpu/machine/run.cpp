@@ -9,6 +9,7 @@
 
 #include "direct.h"
 #include "error.h"
+#include "weak.h"
 
 namespace amdgpu {
 
@@ -43,7 +44,7 @@ Run::Run(Image &image, Request request)
     reach_.add(request_.options.ranges[i]);
   if (request_.options.range_count > 0)
     reach_own();
-  memory_ = make_direct_memory();
+  memory_ = weak() ? make_weak_memory(*this) : make_direct_memory();
   Guard::install();
   admit();
 }
@@ -168,6 +169,7 @@ void Run::forget(Wave &wave) {
 
 void Run::end(Wave &wave) {
   Group &group = *wave.group;
+  memory_->end(wave);
   wave.state = State::ended;
   --group.alive;
   if (group.at_barrier > 0)

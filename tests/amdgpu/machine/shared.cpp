@@ -11,7 +11,7 @@ namespace amdgpu {
 namespace {
 
 void shared(Wave &wave, const Instruction &i) {
-  Access access{wave, i, wave.exec(), {}};
+  Access access(wave, i);
   for (unsigned lane = 0; lane < wave.width; ++lane)
     access.address[lane] = wave.v[i.source[0].index].lane[lane];
   wave.run->memory().access(access);

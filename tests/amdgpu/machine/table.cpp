@@ -8,7 +8,7 @@ const Table &all_instructions() {
     Table all;
     for (auto add : {add_scalar, add_scalar_control, add_vector_integer,
                      add_vector_wide, add_vector_compare, add_vector_float,
-                     add_vector_across, add_memory, add_shared, add_order})
+                     add_vector_across, add_memory, add_shared, add_fences})
       add(all);
     return all;
   }();

@@ -48,7 +48,7 @@ void add_vector_float(Table &table);
 void add_vector_across(Table &table);
 void add_memory(Table &table);
 void add_shared(Table &table);
-void add_order(Table &table);
+void add_fences(Table &table);
 
 /// @brief All of them.
 const Table &all_instructions();

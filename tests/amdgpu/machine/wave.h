@@ -14,6 +14,7 @@ namespace amdgpu {
 
 class Run;
 struct Group;
+struct Lot;
 
 enum class State : uint8_t { ready, barrier, ended };
 
@@ -30,6 +31,7 @@ public:
   uint64_t barriers = 0; ///< Barriers that it has signalled.
   Group *group = nullptr;
   Run *run = nullptr;
+  Lot *lot = nullptr;           ///< Its part of a weak memory.
   std::vector<uint8_t> scratch; ///< Of its lanes, one after another.
   uint32_t lane_scratch = 0;    ///< Bytes of one lane.
   Lanes v[vector_registers];

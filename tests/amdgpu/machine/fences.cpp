@@ -22,19 +22,17 @@ void write_back(Wave &wave, const Instruction &i) {
 
 } // namespace
 
-void add_order(Table &table) {
+void add_fences(Table &table) {
   for (const char *name :
        {"s_waitcnt", "s_waitcnt_vscnt", "s_wait_loadcnt", "s_wait_storecnt",
         "s_wait_dscnt", "s_wait_kmcnt", "s_wait_loadcnt_dscnt",
         "s_wait_storecnt_dscnt", "s_wait_samplecnt", "s_wait_bvhcnt",
         "s_wait_expcnt", "s_wait_idle"})
     table[name] = {wait, Shape::wait};
-  for (const char *name :
-       {"buffer_wbinvl1_vol", "buffer_wbinvl1", "buffer_invl2", "buffer_inv",
-        "buffer_gl0_inv", "buffer_gl1_inv", "global_inv", "s_dcache_inv"})
+  for (const char *name : {"buffer_wbinvl1_vol", "buffer_invl2", "buffer_inv",
+                           "buffer_gl0_inv", "buffer_gl1_inv", "global_inv"})
     table[name] = {invalidate, Shape::cache};
-  for (const char *name :
-       {"buffer_wbl2", "global_wb", "global_wbinv", "s_dcache_wb"})
+  for (const char *name : {"buffer_wbl2", "global_wb"})
     table[name] = {write_back, Shape::cache};
 }
 
