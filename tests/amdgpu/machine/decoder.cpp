@@ -54,7 +54,7 @@ int64_t op_sel(const Text &text) {
 /// Modifiers whose meaning the machine does not have.
 void refuse_modifiers(const Text &text) {
   for (const char *name :
-       {"clamp", "mul", "div", "neg_lo", "neg_hi", "lds", "tfe", "gds"})
+       {"mul", "div", "neg_lo", "neg_hi", "lds", "tfe", "gds"})
     if (text.has(name))
       throw Unknown{};
 }
@@ -99,7 +99,8 @@ Instruction Decoder::decode_text(const std::string &text) {
   if (both != std::string::npos)
     return decode_dual(text.substr(0, both), text.substr(both + 4));
   const Text parsed = parse_text(text);
-  const auto found = all_instructions().find(plain_name(parsed.name));
+  const char *clamp = parsed.has("clamp") ? " clamp" : "";
+  const auto found = all_instructions().find(plain_name(parsed.name) + clamp);
   if (found == all_instructions().end())
     throw Unknown{};
   Instruction instruction;

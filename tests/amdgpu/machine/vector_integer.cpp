@@ -25,6 +25,9 @@ Carried reverse_sub_with_carry(u32 a, u32 b, bool carry) {
   return sub_with_carry(b, a, carry);
 }
 
+u32 add_clamped(u32 a, u32 b) { return a + b < a ? ~0u : a + b; }
+u32 sub_clamped(u32 a, u32 b) { return a < b ? 0 : a - b; }
+
 u32 select(u32 a, u32 b, bool second) { return second ? b : a; }
 u32 shift_right_signed(u32 by, i32 a) { return static_cast<u32>(shr(a, by)); }
 u16 shift_right_signed16(u16 by, i16 a) { return static_cast<u16>(shr(a, by)); }
@@ -55,6 +58,10 @@ void add_sums(Table &table) {
   for (const char *name :
        {"v_sub_u32", "v_sub_nc_u32", "v_sub_nc_i32", "v_sub_i32"})
     table[name] = {vector<sub<u32>>};
+  for (const char *name : {"v_add_u32 clamp", "v_add_nc_u32 clamp"})
+    table[name] = {vector<add_clamped>};
+  for (const char *name : {"v_sub_u32 clamp", "v_sub_nc_u32 clamp"})
+    table[name] = {vector<sub_clamped>};
   for (const char *name : {"v_subrev_u32", "v_subrev_nc_u32"})
     table[name] = {vector<reverse_sub<u32>>};
   table["v_add3_u32"] = {vector<add3>};
