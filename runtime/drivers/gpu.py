@@ -52,6 +52,7 @@ class GpuDriver:
             self.exchange: int = device.api.stream_create()
         self._functions: dict[str, Handle | None] = {}
         self._running: set[GpuLaunch] = set()
+        self._hooks: weakref.WeakSet[DmaHook] = weakref.WeakSet()
         weakref.finalize(self, _unload, device, self._module, self.exchange).atexit = False
 
     def missing(self, symbols: Iterable[str]) -> list[str]:
@@ -95,7 +96,10 @@ class GpuDriver:
     def dma_hook(self) -> DmaHook | None:
         """Return what reaches the device's memory, where the CPU does not."""
         with self._device.using():
-            return self._device.api.dma_hook(self._device.number)
+            hook = self._device.api.dma_hook(self._device.number)
+        if hook is not None:
+            self._hooks.add(hook)
+        return hook
 
     def reaches(self, name: str, span: Span) -> bool:
         """Tell whether the controller reaches memory of the caller; pageable it does not."""
@@ -109,7 +113,11 @@ class GpuDriver:
         kinds = {first.kind, last.kind}
         if PointerKind.UNKNOWN in kinds and not span.on_host:
             raise ArgumentFault(f"{name} at {span.address:#x} is memory that {self.name} disowns")
-        return PointerKind.UNKNOWN not in kinds
+        if PointerKind.UNKNOWN in kinds:
+            return False
+        for hook in self._hooks:
+            hook.note(span.address, span.size, first.kind is PointerKind.DEVICE)
+        return True
 
     def ticks(self, seconds: float) -> int:
         """Return seconds as ticks of the engine's clock."""

@@ -100,6 +100,8 @@ class Emulator(Closing):
                     self.set_dma(hook)
                 self._bars[driver] = driver.register(self.registers, self.registers_size)
             self._bar = self._bars[driver]
+            if self._hook is not None:
+                self._hook.forget()
 
     def create_queue(self, rings: Rings) -> CreatedQueue:
         """Create a queue pair on the lowest number that is free."""

@@ -111,7 +111,7 @@ DmaFlush = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
 
 class DmaHook(ctypes.Structure):
-    """struct xiokv_emu_dma."""
+    """struct xiokv_emu_dma; one that asks what memory is may be told, too."""
 
     _fields_ = (
         ("context", ctypes.c_void_p),
@@ -121,6 +121,12 @@ class DmaHook(ctypes.Structure):
         ("flags", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
     )
+
+    def note(self, address: int, size: int, is_device: bool) -> None:
+        """Take note of whether memory is the device's."""
+
+    def forget(self) -> None:
+        """Forget what memory is: some may have been freed."""
 
 
 _EMU = ctypes.c_void_p

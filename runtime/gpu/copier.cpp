@@ -9,16 +9,18 @@
 
 using xiokv::gpu::Channel;
 using xiokv::gpu::Kernel;
+using xiokv::gpu::Places;
 
 struct xiokv_copier {
   xiokv_copier(const xiokv_copier_config &config,
                const xiokv_copier_vendor &vendor)
-      : kernel(config, vendor) {
+      : kernel(config, vendor), places(vendor) {
     for (uint32_t number = 0; number < config.channels; ++number)
-      channels.push_back(std::make_unique<Channel>(kernel, number));
+      channels.push_back(std::make_unique<Channel>(kernel, places, number));
   }
 
   Kernel kernel;
+  Places places;
   std::vector<std::unique_ptr<Channel>> channels;
 };
 
@@ -70,6 +72,13 @@ void xiokv_copier_destroy(xiokv_copier *copier) { delete copier; }
 uint64_t xiokv_copier_launches(const xiokv_copier *copier) {
   return copier->kernel.launches();
 }
+
+void xiokv_copier_note(xiokv_copier *copier, uint64_t first, uint64_t bytes,
+                       uint32_t is_device) {
+  copier->places.note({first, bytes, is_device, 1});
+}
+
+void xiokv_copier_forget(xiokv_copier *copier) { copier->places.forget(); }
 
 int xiokv_copier_read(void *context, uint64_t address, void *buffer,
                       uint64_t bytes) {

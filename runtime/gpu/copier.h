@@ -31,7 +31,7 @@ struct xiokv_copier_range {
   uint64_t first;     ///< Its first address.
   uint64_t bytes;     ///< How many.
   uint32_t is_device; ///< Whether it is out of the CPU's reach.
-  uint32_t reserved;
+  uint32_t is_known;  ///< Whether that stays so; else it is asked anew.
 };
 
 /// @brief A vendor's driver library. Each function returns 0, or anything else
@@ -81,6 +81,15 @@ void xiokv_copier_destroy(xiokv_copier *copier);
 
 /// @brief How often the kernel was launched.
 uint64_t xiokv_copier_launches(const xiokv_copier *copier);
+
+/// @brief Tell what memory is, as it is known without asking the vendor's
+/// library, which is slow while others call it.
+void xiokv_copier_note(xiokv_copier *copier, uint64_t first, uint64_t bytes,
+                       uint32_t is_device);
+
+/// @brief Forget what memory is: it may have been freed, and become another
+/// thing.
+void xiokv_copier_forget(xiokv_copier *copier);
 
 /// @brief Copy from an address to `buffer`; these three are a controller's DMA
 /// hook, with the copier as its context.

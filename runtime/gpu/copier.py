@@ -73,6 +73,14 @@ class CopierHook(DmaHook):
         """How often the kernel was launched."""
         return self._parts.launches
 
+    def note(self, address: int, size: int, is_device: bool) -> None:
+        """Take note of whether memory is the device's."""
+        self._parts.library.xiokv_copier_note(self._parts.copier, address, size, is_device)
+
+    def forget(self) -> None:
+        """Forget what memory is: some may have been freed."""
+        self._parts.library.xiokv_copier_forget(self._parts.copier)
+
     def close(self) -> None:
         """End the kernel and give everything back; no controller has the hook any more."""
         self._end()
@@ -86,7 +94,7 @@ class _Parts:
     ) -> None:
         self._api = api
         self._device = device
-        self._library = library
+        self.library = library
         self._home = Home("copier")
         wave_count = size.groups * _WAVES_A_GROUP
         self._module = api.load(image)
@@ -113,18 +121,18 @@ class _Parts:
 
     @property
     def launches(self) -> int:
-        return int(self._library.xiokv_copier_launches(self.copier))
+        return int(self.library.xiokv_copier_launches(self.copier))
 
     def free(self) -> None:
         if not self._home.is_here:
             return
-        self._library.xiokv_copier_stop(self.copier)
+        self.library.xiokv_copier_stop(self.copier)
         with self._api.using(self._device), suppress(RuntimeFault):
             self._api.stream_synchronize(self._stream)
             self._api.stream_destroy(self._stream)
             self._api.host_free(self._memory)
             self._api.unload(self._module)
-        self._library.xiokv_copier_destroy(self.copier)
+        self.library.xiokv_copier_destroy(self.copier)
 
     def _kernel(self) -> Any:
         kernel = self._api.function(self._module, "xiokv_kernel_copier")

@@ -2,6 +2,7 @@
 #include "copier_channel.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 namespace xiokv::gpu {
@@ -12,8 +13,10 @@ using Lock = std::lock_guard<std::mutex>;
 
 constexpr uint64_t page_bytes = 4096;
 constexpr uint64_t line_bytes = 64;
-/// Looks for a copy between two looks at the kernel and the clock.
+/// Looks for a copy between two looks at the kernel.
 constexpr uint32_t looks = 16;
+/// Looks at the kernel between two looks at the clock.
+constexpr uint32_t rests = 256;
 
 uint64_t round_up(uint64_t bytes, uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -33,6 +36,26 @@ uint64_t next_identity() {
   static std::atomic<uint64_t> latest{0};
   return ++latest;
 }
+
+/// A time that begins when it is first asked about.
+class Patience {
+public:
+  explicit Patience(uint64_t nanoseconds) : length_(nanoseconds) {}
+
+  bool is_over() {
+    if (asked_++ % rests != 0)
+      return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (asked_ == 1)
+      end_ = now + length_;
+    return now > end_;
+  }
+
+private:
+  const std::chrono::nanoseconds length_;
+  std::chrono::steady_clock::time_point end_;
+  uint32_t asked_ = 0;
+};
 
 void pause() {
 #if defined(__x86_64__)
@@ -96,20 +119,7 @@ void Kernel::stop() {
   __atomic_store_n(stop_, 1, __ATOMIC_RELEASE);
 }
 
-const xiokv_copier_range *Places::find(uint64_t address) {
-  const uint32_t kept =
-      std::min<uint32_t>(known_, static_cast<uint32_t>(ranges_.size()));
-  for (uint32_t i = 0; i < kept; ++i)
-    if (address - ranges_[i].first < ranges_[i].bytes)
-      return &ranges_[i];
-  xiokv_copier_range &range = ranges_[known_ % ranges_.size()];
-  if (vendor_.locate(vendor_.context, address, &range) != 0)
-    return nullptr;
-  ++known_;
-  return &range;
-}
-
-Channel::Channel(Kernel &kernel, uint32_t number)
+Channel::Channel(Kernel &kernel, Places &places, uint32_t number)
     : kernel_(kernel), channel_(number), slots_(kernel.config().slots),
       copies_(reinterpret_cast<xiokv_copy *>(
           kernel.layout().channel(kernel.config().memory, number))),
@@ -118,7 +128,7 @@ Channel::Channel(Kernel &kernel, uint32_t number)
       waves_(reinterpret_cast<xiokv_copier_wave *>(
           reinterpret_cast<uint8_t *>(copies_) + kernel.layout().waves())),
       pieces_(reinterpret_cast<uint8_t *>(copies_) + kernel.layout().pieces()),
-      places_(kernel.vendor()) {
+      places_(places) {
   std::memset(copies_, 0, kernel.layout().pieces());
   for (uint32_t wave = 0; wave < kernel.config().wave_count; ++wave)
     waves_[wave].next = wave + 1;
@@ -152,7 +162,6 @@ bool Channel::write(uint64_t address, const void *buffer, uint64_t bytes) {
 
 bool Channel::flush() {
   const Lock lock(mutex_);
-  places_.forget();
   return await(pushed_);
 }
 
@@ -257,16 +266,16 @@ bool Channel::await(uint32_t number) {
   return true;
 }
 
+/// The clock is read only where there is something to wait for: on virtual
+/// machines it is slow.
 bool Channel::await_next() {
-  using Clock = std::chrono::steady_clock;
   const uint32_t next = landed_ + 1;
-  const auto end =
-      Clock::now() + std::chrono::nanoseconds(kernel_.config().patience);
+  Patience patience(kernel_.config().patience);
   for (uint32_t look = 1; !is_done(next); ++look) {
     pause();
     if (look % looks != 0)
       continue;
-    if (kernel_.has_failed() || !keep_running(next) || Clock::now() > end) {
+    if (kernel_.has_failed() || !keep_running(next) || patience.is_over()) {
       kernel_.fail();
       return false;
     }

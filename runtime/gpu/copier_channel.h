@@ -4,13 +4,12 @@
 /// with the copies that threads want of it.
 #pragma once
 
-#include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 
 #include "copier.h"
+#include "copier_places.h"
 #include "copier_ring.h"
 
 namespace xiokv::gpu {
@@ -83,26 +82,10 @@ private:
   std::atomic<bool> failed_{false};
 };
 
-/// @brief What memory the last few addresses lay in. It is forgotten at every
-/// flush: nobody frees memory that is being written, but later somebody may.
-class Places {
-public:
-  explicit Places(const xiokv_copier_vendor &vendor) : vendor_(vendor) {}
-
-  /// @brief Return the range of an address, or NULL where the vendor fails.
-  const xiokv_copier_range *find(uint64_t address);
-  void forget() { known_ = 0; }
-
-private:
-  const xiokv_copier_vendor &vendor_;
-  std::array<xiokv_copier_range, 4> ranges_ = {};
-  uint32_t known_ = 0; ///< How many were looked up; the latest ones are kept.
-};
-
 /// @brief A ring of copies and those who want them.
 class alignas(64) Channel {
 public:
-  Channel(Kernel &kernel, uint32_t number);
+  Channel(Kernel &kernel, Places &places, uint32_t number);
 
   bool read(uint64_t address, void *buffer, uint64_t bytes);
   bool write(uint64_t address, const void *buffer, uint64_t bytes);
@@ -137,7 +120,7 @@ private:
   uint8_t *const pieces_;
 
   std::mutex mutex_;
-  Places places_;
+  RecentPlaces places_;
   uint32_t pushed_ = 0; ///< Number of the latest copy.
   uint32_t landed_ = 0; ///< All copies up to this number are done.
 };

@@ -50,6 +50,7 @@ int locate(void *context, uint64_t address, xiokv_copier_range *range) {
     return error;
   range->is_device = type == device_memory && managed == 0;
   const bool known = type != 0 && size != 0;
+  range->is_known = known;
   range->first = known ? start : address / page_bytes * page_bytes;
   range->bytes = known ? size : page_bytes;
   return 0;

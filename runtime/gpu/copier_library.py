@@ -14,8 +14,8 @@ from xiokv.runtime import toolchain
 from xiokv.runtime.errors import RuntimeFault
 
 _FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread")
-_UNITS = ("copier.cpp", "copier_channel.cpp", "copier_cuda.cpp")
-_HEADERS = ("copier.h", "copier_channel.h", "copier_cuda.h", "copier_ring.h")
+_UNITS = ("copier.cpp", "copier_channel.cpp", "copier_cuda.cpp", "copier_places.cpp")
+_HEADERS = tuple(f"copier{part}.h" for part in ("", "_channel", "_cuda", "_places", "_ring"))
 
 
 class Config(ctypes.Structure):
@@ -45,7 +45,7 @@ class Range(ctypes.Structure):
         ("first", ctypes.c_uint64),
         ("bytes", ctypes.c_uint64),
         ("is_device", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
+        ("is_known", ctypes.c_uint32),
     )
 
 
@@ -100,6 +100,8 @@ _FUNCTIONS = {
     "stop": (None, (_COPIER,)),
     "destroy": (None, (_COPIER,)),
     "launches": (ctypes.c_uint64, (_COPIER,)),
+    "note": (None, (_COPIER, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)),
+    "forget": (None, (_COPIER,)),
     "read": (ctypes.c_int, _COPY),
     "write": (ctypes.c_int, _COPY),
     "flush": (ctypes.c_int, (_COPIER,)),

@@ -122,9 +122,9 @@ class Gpu:
     def _locate(self, context: int, address: int, found: Any) -> int:
         self.located.append(address)
         if 0 <= address - self.far.address < self.far.size:
-            found[0] = Range(self.far.address, self.far.size, 1)
+            found[0] = Range(self.far.address, self.far.size, 1, 1)
         else:
-            found[0] = Range(address // PAGE * PAGE, PAGE, 0)
+            found[0] = Range(address // PAGE * PAGE, PAGE, 0, 0)
         return 0
 
 

@@ -132,15 +132,49 @@ def test_a_stopped_kernel_ends_before_its_lease(
         gpu.write(gpu.far.address, b"data")
 
 
-def test_what_memory_is_where_is_asked_anew_after_a_flush(gpu: Any) -> None:
+def test_what_memory_is_where_is_asked_once_and_again_when_forgotten(gpu: Any) -> None:
     for _ in range(3):
-        gpu.library.xiokv_copier_write(gpu.copier, gpu.far.address, b"x", 1)
+        gpu.write(gpu.far.address, b"x")
     assert len(gpu.located) == 1
 
-    gpu.write(gpu.far.address, b"x")
-    gpu.write(gpu.far.address, b"x")
+    gpu.library.xiokv_copier_forget(gpu.copier)
+    for _ in range(3):
+        gpu.write(gpu.far.address + PAGE, b"x")
 
     assert len(gpu.located) == 2
+
+
+def test_memory_that_the_vendor_does_not_know_is_asked_about_again(gpu: Any) -> None:
+    near = type(gpu.far)(8 * PAGE)
+    for _ in range(2):
+        for page in range(8):
+            gpu.write(near.address + page * PAGE, b"x")
+
+    assert len(gpu.located) == 16
+
+
+def test_what_is_told_of_memory_goes_before_what_was_known(gpu: Any) -> None:
+    """Whatever overlaps what is told is forgotten, at either end of it."""
+    near = type(gpu.far)(8 * PAGE)
+    tell = gpu.library.xiokv_copier_note
+    for first, pages, is_device in [(0, 3, 0), (5, 3, 0), (2, 4, 1), (3, 1, 1)]:
+        tell(gpu.copier, near.address + first * PAGE, pages * PAGE, is_device)
+
+    gpu.write(near.address + 2 * PAGE, bytes(3 * PAGE))
+    assert (gpu.launches, gpu.located) == (1, [])
+    gpu.write(near.address + 6 * PAGE, bytes(PAGE))
+    assert gpu.located == [near.address + 6 * PAGE]
+
+
+def test_what_was_told_otherwise_is_no_longer_believed(gpu: Any) -> None:
+    gpu.library.xiokv_copier_note(gpu.copier, gpu.far.address, gpu.far.size, 0)
+    gpu.write(gpu.far.address, b"near")
+    assert gpu.launches == 0
+
+    gpu.library.xiokv_copier_note(gpu.copier, gpu.far.address, PAGE, 1)
+    gpu.write(gpu.far.address, b"far")
+
+    assert gpu.launches == 1
 
 
 def test_threads_copy_at_the_same_time(gpu: Any) -> None:
