@@ -39,20 +39,20 @@ void Buffer::describe(xiokv_batch &batch) const {
   batch.iova = scattered_ ? 0 : arena_.address() + start_;
 }
 
-void Buffer::write(uint64_t offset, const std::vector<char> &bytes) {
+void Buffer::write(uint64_t offset, const Bytes &bytes) {
   for (size_t i = 0; i < bytes.size(); ++i)
     *at(offset + i) = bytes[i];
 }
 
-std::vector<char> Buffer::read(uint64_t offset, size_t bytes) const {
-  std::vector<char> result(bytes);
+Bytes Buffer::read(uint64_t offset, size_t bytes) const {
+  Bytes result(bytes);
   for (size_t i = 0; i < bytes; ++i)
     result[i] = *at(offset + i);
   return result;
 }
 
 Rings::Rings(const Shape &shape)
-    : sq(pages_of(shape.sq_depth * 64), 0),
+    : sq(pages_of(shape.sq_depth * 64), Buffer::poison),
       cq(pages_of(shape.cq_depth * 16), 0),
       pool(static_cast<size_t>(shape.window) * shape.prp_pages, Buffer::poison),
       tables(new uint64_t[XIOKV_TABLE_BYTES(shape.window) / 8 + 1]) {

@@ -16,6 +16,8 @@
 #include "emulator.h"
 #include "xiokv/kv_abi.h"
 
+using Bytes = std::vector<char>;
+
 /// @brief A claim about the engine that did not hold.
 struct Broken : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -42,8 +44,8 @@ public:
   Buffer(std::mt19937_64 &random, size_t bytes, uint32_t start, bool scattered);
 
   void describe(xiokv_batch &batch) const;
-  void write(uint64_t offset, const std::vector<char> &bytes);
-  std::vector<char> read(uint64_t offset, size_t bytes) const;
+  void write(uint64_t offset, const Bytes &bytes);
+  Bytes read(uint64_t offset, size_t bytes) const;
   size_t bytes() const { return bytes_; }
 
 private:

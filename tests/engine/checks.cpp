@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief What has to hold after every batch of a scenario.
-#include "scenario.h"
+/// @brief What has to hold after every batch of a play.
+#include "checks.h"
 
 #include <stdio.h>
 
 #include <algorithm>
+
+#include "play.h"
 
 namespace {
 const char *const outcome_names[] = {"none",    "ok",       "truncated",
@@ -31,8 +33,8 @@ bool is_poison(const Bytes &bytes) {
 }
 
 /// What a batch may say of a key at all, whatever the store holds.
-void Scenario::check_outcome(const Request &request, size_t i,
-                             const xiokv_result &result) const {
+void Play::check_outcome(const Request &request, size_t i,
+                         const xiokv_result &result) const {
   const bool lost = faults_.count(XIOKV_EMU_DROP) != 0 ||
                     faults_.count(XIOKV_EMU_STALL) != 0 || was_dead_;
   bool allowed = true;
@@ -41,7 +43,8 @@ void Scenario::check_outcome(const Request &request, size_t i,
     allowed = false;
     break;
   case XIOKV_OUTCOME_ERROR:
-    allowed = (faults_.count(XIOKV_EMU_STATUS) && result.status == 0x88) ||
+    allowed = too_large(request.sizes[i]) ||
+              (faults_.count(XIOKV_EMU_STATUS) && result.status == 0x88) ||
               (faults_.count(XIOKV_EMU_BAD_SIZE) && result.status == 0 &&
                request.command == "retrieve");
     break;
@@ -66,8 +69,8 @@ void Scenario::check_outcome(const Request &request, size_t i,
 }
 
 /// The result and the bytes of one retrieved key.
-void Scenario::check_value(const Request &request, size_t i,
-                           const xiokv_result &result) const {
+void Play::check_value(const Request &request, size_t i,
+                       const xiokv_result &result) const {
   const Known &known = known_.at(request.keys[i]);
   const Bytes buffer =
       request.buffer->read(request.offsets[i], request.sizes[i]);
@@ -102,12 +105,46 @@ void Scenario::check_value(const Request &request, size_t i,
     throw Broken(name + "bytes past its value were written");
 }
 
+/// Nothing is written between the buffers of two keys.
+void Play::check_gaps(const Request &request) const {
+  uint64_t covered = 0;
+  for (size_t i = 0; i < request.keys.size(); ++i) {
+    if (!is_poison(request.buffer->read(covered, request.offsets[i] - covered)))
+      throw Broken("bytes before the buffer of key " + std::to_string(i) +
+                   " were written");
+    covered = request.offsets[i] + request.sizes[i];
+  }
+}
+
+/// A page of List holds whole keys only.
+std::vector<Bytes> Play::keys_on_page(const Request &request, size_t i) const {
+  const Bytes page = request.buffer->read(request.offsets[i], request.sizes[i]);
+  size_t at = 0;
+  const auto take = [&](size_t bytes) {
+    if (bytes > page.size() - at)
+      throw Broken("a page ends within what it says that it holds");
+    at += bytes;
+    return page.data() + at - bytes;
+  };
+  uint32_t count;
+  memcpy(&count, take(4), 4);
+  std::vector<Bytes> found;
+  while (count-- != 0) {
+    uint16_t length;
+    memcpy(&length, take(2), 2);
+    const char *key = take(length);
+    found.emplace_back(key, key + length);
+    take((4 - at % 4) % 4);
+  }
+  return found;
+}
+
 /// No CID may be used again while a command with it is in flight.
-void Scenario::check_trace() {
+void Play::check_trace() {
   std::vector<xiokv_emu_trace> records(4096);
   uint64_t count;
-  while ((count = xiokv_emu_trace_read(bench_->emu(), records.data(),
-                                       records.size())) != 0)
+  while ((count =
+              xiokv_emu_trace_read(emu(), records.data(), records.size())) != 0)
     for (uint64_t i = 0; i < count; ++i) {
       const struct xiokv_emu_trace &record = records[i];
       uint16_t cid;
@@ -121,15 +158,22 @@ void Scenario::check_trace() {
     }
 }
 
-bool Scenario::any_dead() const {
-  return std::any_of(queues_.begin(), queues_.end(),
+/// Whether a queue cannot carry so much.
+bool Play::too_large(uint32_t size) const {
+  return std::any_of(
+      queues.begin(), queues.end(),
+      [&](const xiokv_queue &queue) { return size > queue.max_transfer; });
+}
+
+bool Play::any_dead() const {
+  return std::any_of(queues.begin(), queues.end(),
                      [](const xiokv_queue &queue) {
                        return queue.state != XIOKV_QUEUE_READY;
                      });
 }
 
-void Scenario::check_queues(const std::vector<xiokv_result> &results) {
-  for (const xiokv_queue &queue : queues_) {
+void Play::check_queues(const Results &results) {
+  for (const xiokv_queue &queue : queues) {
     const xiokv_queue_report &report = queue.report;
     if ((report.stale != 0 && !drawn_.count(XIOKV_EMU_DUPLICATE)) ||
         (report.unknown != 0 && !drawn_.count(XIOKV_EMU_UNKNOWN_CID)) ||
@@ -155,16 +199,14 @@ void Scenario::check_queues(const std::vector<xiokv_result> &results) {
     throw Broken("a key timed out and no queue is dead");
 }
 
-struct xiokv_emu_counters Scenario::counters() const {
+struct xiokv_emu_counters Play::counters() const {
   struct xiokv_emu_counters counters;
-  xiokv_emu_counters(bench_->emu(), &counters);
+  xiokv_emu_counters(emu(), &counters);
   return counters;
 }
 
-/// A CQ head doorbell is seen before the SQ doorbell that uses its room: then
-/// only completions that a fault adds ever find their ring full.
-void Scenario::check_mirrors() const {
-  for (const xiokv_queue &queue : queues_) {
+void Play::check_mirrors() const {
+  for (const xiokv_queue &queue : queues) {
     if (queue.mirror == 0)
       continue;
     const auto &seen = *reinterpret_cast<const xiokv_queue *>(queue.mirror);
@@ -177,7 +219,9 @@ void Scenario::check_mirrors() const {
   }
 }
 
-void Scenario::check_doorbells() const {
+/// A CQ head doorbell is seen before the SQ doorbell that uses its room: then
+/// only completions that a fault adds ever find their ring full.
+void Play::check_doorbells() const {
   if (counters().invalid_doorbells != 0)
     throw Broken("a doorbell was given a place that it may not have");
   const bool added = drawn_.count(XIOKV_EMU_DUPLICATE) != 0 ||
@@ -188,8 +232,7 @@ void Scenario::check_doorbells() const {
 }
 
 /// What becomes of a batch that was stopped before it began.
-void Scenario::check_nothing_ran(const std::vector<xiokv_result> &results,
-                                 uint64_t fetched) const {
+void Play::check_nothing_ran(const Results &results, uint64_t fetched) const {
   for (const xiokv_result &result : results)
     if (result.outcome != XIOKV_OUTCOME_CANCELLED)
       throw Broken(std::string("a key of a batch stopped beforehand is ") +

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,12 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # Far above what a run takes; only a program that hangs gets there.
 LIMIT = 300
 FLAGS = ("-std=c++17", "-O1", "-g", "-pthread")
+
+# What the exploration program has beside its own unit and the machine's.
+SIMULATOR = ("cases", "checks", "fibers", "play", "program", "scenario")
+
+# The cases that every machine for workgroups has to hold, by name.
+CASES = re.findall(r'^    named\(\s*"([^"]+)"', (HERE / "cases.cpp").read_text(), re.MULTILINE)
 
 # A change to the engine: a text that its headers have once, the text in its place.
 Edit = tuple[str, str]
@@ -68,8 +75,9 @@ class Workshop:
     def explorer(self, folder: Path, shape: Shape, include: Path = INCLUDE) -> Path:
         """Link the exploration program for a shape, with engine headers from `include`."""
         parts = [
-            *(self.object(HERE / name, *shape.defines) for name in ("scenario.cpp", "explore.cpp")),
-            *(self.object(HERE / name) for name in ("checks.cpp", "fibers.cpp")),
+            self.object(HERE / "fiber_workgroups.cpp", *shape.defines),
+            self.object(HERE / "explore.cpp"),
+            *(self.object(HERE / f"{name}.cpp") for name in SIMULATOR),
         ]
         return self._link(folder / "explore", parts, include, shape.defines)
 
@@ -122,8 +130,8 @@ def mutated(folder: Path, edits: tuple[Edit, ...]) -> Path:
     return include
 
 
-def run(program: Path, *arguments: int) -> Outcome:
-    """Run a program with numbers for arguments."""
+def run(program: Path, *arguments: str | int) -> Outcome:
+    """Run a program; a hang or a lack of memory is none of its outcomes."""
     command = [str(program), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT)
     # A crash may be what a fault in the engine leads to; this is the system, out of memory.
