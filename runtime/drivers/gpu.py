@@ -52,7 +52,7 @@ class GpuDriver:
             self.exchange: int = device.api.stream_create()
         self._functions: dict[str, Handle | None] = {}
         self._running: set[GpuLaunch] = set()
-        self._hooks: weakref.WeakSet[DmaHook] = weakref.WeakSet()
+        self._hooks: list[weakref.ref[DmaHook]] = []
         weakref.finalize(self, _unload, device, self._module, self.exchange).atexit = False
 
     def missing(self, symbols: Iterable[str]) -> list[str]:
@@ -98,7 +98,7 @@ class GpuDriver:
         with self._device.using():
             hook = self._device.api.dma_hook(self._device.number)
         if hook is not None:
-            self._hooks.add(hook)
+            self._hooks = [*filter(_is_alive, self._hooks), weakref.ref(hook)]
         return hook
 
     def reaches(self, name: str, span: Span) -> bool:
@@ -115,7 +115,7 @@ class GpuDriver:
             raise ArgumentFault(f"{name} at {span.address:#x} is memory that {self.name} disowns")
         if PointerKind.UNKNOWN in kinds:
             return False
-        for hook in self._hooks:
+        for hook in filter(None, (known() for known in self._hooks)):
             hook.note(span.address, span.size, first.kind is PointerKind.DEVICE)
         return True
 
@@ -191,6 +191,10 @@ class GpuDriver:
             raise ArgumentFault(
                 f"{name} is on device {info.device}, the module on device {self._device.number}"
             )
+
+
+def _is_alive(known: weakref.ref[DmaHook]) -> bool:
+    return known() is not None
 
 
 def _unload(device: GpuDevice, module: Handle, exchange: int) -> None:
