@@ -289,6 +289,14 @@ def test_every_command_works_wherever_the_values_lie(standin: Any, arch: str, pl
     assert standin.call(run_all_commands, place, {"queues": 2}, arch=arch) == ALL_COMMANDS
 
 
+@pytest.mark.parametrize("arch", [WAVE64, WAVE32])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_command_works_on_weak_memory(standin: Any, arch: str, seed: int) -> None:
+    options = {"queues": 2, "memory_mode": 3}
+    found = standin.call(run_all_commands, "DEVICE", options, arch=arch, weak=1, seed=seed)
+    assert found == ALL_COMMANDS
+
+
 @pytest.mark.parametrize("mode", [1, 2, 3, 11])
 def test_every_command_works_wherever_the_rings_lie(standin: Any, mode: int) -> None:
     assert standin.call(run_all_commands, "DEVICE", {"memory_mode": mode}) == ALL_COMMANDS
