@@ -60,10 +60,9 @@ Scope cdna3_scope(const Text &text, const MemoryForm &form) {
   return text.has("sc0") ? Scope::group : Scope::wave;
 }
 
+/// glc passes by both caches; dlc is about one behind them, which is coherent.
 Scope rdna3_scope(const Text &text, const MemoryForm &form) {
-  if (!is_load(form) || (text.has("glc") && text.has("dlc")))
-    return Scope::system;
-  return text.has("glc") ? Scope::group : Scope::wave;
+  return !is_load(form) || text.has("glc") ? Scope::system : Scope::wave;
 }
 
 Scope rdna4_scope(const Text &text, const MemoryForm &form) {

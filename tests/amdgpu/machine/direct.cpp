@@ -57,7 +57,6 @@ public:
   void end(Wave &) override {}
   void event() override {}
   bool open() const override { return false; }
-  void settle() override { fence(); }
 
 private:
   static void fence() { std::atomic_thread_fence(std::memory_order_acq_rel); }

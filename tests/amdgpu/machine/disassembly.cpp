@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <memory>
+#include <sstream>
 
 #include "error.h"
 
@@ -37,14 +38,22 @@ private:
   std::string path_;
 };
 
+/// Whether a folder of the search path has a program.
+bool is_installed(const std::string &name) {
+  const char *path = getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/" + name).c_str(), X_OK) == 0)
+      return true;
+  return false;
+}
+
 std::string disassembler() {
   if (const char *named = getenv("XIOKV_LLVM_OBJDUMP"))
     return named;
   for (const char *name : {"llvm-objdump-19", "llvm-objdump-20",
                            "llvm-objdump-21", "llvm-objdump"})
-    if (system(
-            (std::string("command -v ") + name + " >/dev/null 2>&1").c_str()) ==
-        0)
+    if (is_installed(name))
       return name;
   throw Refusal("llvm-objdump 19 or newer is not installed: "
                 "apt-get install llvm-19, or name one in XIOKV_LLVM_OBJDUMP");

@@ -111,7 +111,8 @@ const char *amdgpu_failure(const amdgpu_run *run);
 /// @brief Instructions of all waves so far.
 uint64_t amdgpu_instructions(const amdgpu_run *run);
 
-/// @brief Forget a run, ended or not. Null is allowed.
+/// @brief Forget a run, ended or not; what it has reached must be there still.
+/// Null is allowed.
 void amdgpu_finish(amdgpu_run *run);
 
 #ifdef __cplusplus

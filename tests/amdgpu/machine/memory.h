@@ -35,8 +35,6 @@ public:
   virtual void event() = 0;
   /// @brief Whether an event can happen.
   virtual bool open() const = 0;
-  /// @brief The kernel ended: all that is open happens.
-  virtual void settle() = 0;
 };
 
 } // namespace amdgpu

@@ -13,6 +13,12 @@ bool writes(const Operation &operation) {
   return operation.kind == Kind::store || operation.kind == Kind::atomic;
 }
 
+/// Scalar loads have caches of their own, which nothing here makes stale.
+Scope scope_of(const Operation &operation) {
+  return operation.kind == Kind::scalar ? Scope::system
+                                        : operation.access.form().scope;
+}
+
 /// The bytes that a store's piece writes, at their place in the dword.
 uint32_t stored(const Operation &operation, const Piece &piece) {
   const uint32_t word = operation.access.data(piece.lane, piece.which);
@@ -97,8 +103,8 @@ void Performer::piece(PieceOf which) {
 void Performer::load(PieceOf which) {
   Operation &operation = *which.operation;
   const Piece &piece = which.piece();
-  uint32_t word = hierarchy_.read(operation.path, piece.word(),
-                                  operation.access.form().scope);
+  uint32_t word =
+      hierarchy_.read(operation.path, piece.word(), scope_of(operation));
   for (const PieceOf &earlier : operation.order->before(which))
     word = merged(word, stored(*earlier.operation, earlier.piece()),
                   earlier.piece().mask());

@@ -84,19 +84,18 @@ int Run::step(uint64_t instructions) {
   if (!failure_.empty())
     return -1;
   try {
-    advance(instructions);
-    if (waves_.empty())
-      memory_->settle();
+    const uint64_t left = advance(instructions);
+    return waves_.empty() && !drain(left) ? 0 : 1;
   } catch (const Fault &fault) {
     failure_ = fault.what();
     if (current_ != nullptr)
       failure_ += where(*current_);
     return -1;
   }
-  return waves_.empty() ? 0 : 1;
 }
 
-void Run::advance(uint64_t instructions) {
+/// Runs waves; the instructions that are left when all have ended.
+uint64_t Run::advance(uint64_t instructions) {
   const uint64_t end = executed_ + instructions;
   while (executed_ < end && !waves_.empty()) {
     if (memory_->open() && random_.below(event_share) == 0) {
@@ -109,6 +108,19 @@ void Run::advance(uint64_t instructions) {
       throw Fault("deadlock: every wave waits at a barrier");
     turn(*wave, end - executed_);
   }
+  return end - executed_;
+}
+
+/// Lets out what the waves have left behind, an event for an instruction;
+/// whether there is more.
+bool Run::drain(uint64_t events) {
+  current_ = nullptr;
+  while (memory_->open()) {
+    if (events-- == 0)
+      return true;
+    memory_->event();
+  }
+  return false;
 }
 
 /// A wave that is ready: the first one from a random place on.

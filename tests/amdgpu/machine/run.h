@@ -67,7 +67,8 @@ private:
   Wave *pick();
   void turn(Wave &wave, uint64_t most);
   void execute(Wave &wave, uint64_t count);
-  void advance(uint64_t instructions);
+  uint64_t advance(uint64_t instructions);
+  bool drain(uint64_t events);
   void forget(Wave &wave);
   std::string where(const Wave &wave) const;
 

@@ -23,7 +23,24 @@ public:
   explicit WeakMemory(Run &run)
       : run_(run), family_(run.image().family()), level2_(run.image().level2),
         random_(run.random()), hierarchy_(family_, level2_, random_),
-        performer_(hierarchy_, level2_, random_) {}
+        performer_(hierarchy_, level2_, random_) {
+    // A launch begins with an invalidation.
+    const Lock lock(level2_.mutex);
+    level2_.copies.forget();
+  }
+
+  /// What a run has left in the cache that others share must not come out when
+  /// the memory is gone.
+  ~WeakMemory() override {
+    const Lock lock(level2_.mutex);
+    while (level2_.dirty()) {
+      try {
+        level2_.write_back_any(random_);
+      } catch (const Fault &) {
+        // It is gone: the run has failed, or was not seen to its end.
+      }
+    }
+  }
 
   void before(Wave &wave, const Instruction &instruction) override {
     if (lot_of(wave).poison.touches(instruction))
@@ -143,14 +160,6 @@ public:
   bool open() const override {
     const Lock lock(level2_.mutex);
     return performer_.undone() > 0 || level2_.dirty();
-  }
-
-  void settle() override {
-    const Lock lock(level2_.mutex);
-    for (const auto &lot : lots_)
-      for (const auto &operation : lot->open)
-        performer_.perform(*lot, *operation);
-    level2_.write_back_all(random_);
   }
 
 private:
