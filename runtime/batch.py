@@ -176,25 +176,25 @@ class Run:
     def _take_over(self) -> None:
         """Copy the results out, so that others may use the slab."""
         records = self._slab.results[: self._count].copy()
-        if isinstance(self._failure, LostFault):
-            # Its slab is as unknown as its queues.
+        lost = isinstance(self._failure, LostFault)
+        if lost:
             for pair in self._queues:
                 pair.give_up()
-        else:
+        elif self._copy is not None:
+            self._copy.take_back()
+        if lost or (records["outcome"] == Outcome.TIMEOUT).any():
+            self._keep_values()
+        if self._copy is not None and not self._died:
+            self._copy.give_back()
+        if not lost:  # else what its kernel left in it is as unknown as its queues
             self._pool.give(self._slab)
-            if self._copy is not None:
-                self._copy.take_back()
-        self._keep_or_let_go(records)
         self._copy, self._kept = None, NO_SPAN
         self._records = records
         _in_flight.discard(self)
 
-    def _keep_or_let_go(self, records: npt.NDArray[Any]) -> None:
-        """Keep the memory of the values where a queue died that may still write it."""
-        lost = isinstance(self._failure, LostFault)
-        if self._kept.size and (lost or (records["outcome"] == Outcome.TIMEOUT).any()):
+    def _keep_values(self) -> None:
+        """Keep the memory of the values for the queues that died and may still write it."""
+        if self._kept.size:
             self._died = dead_pairs(self._queues)
-        for pair in self._died:
-            pair.keep(self._kept)
-        if self._copy is not None and not self._died:
-            self._copy.give_back()
+            for pair in self._died:
+                pair.keep(self._kept)

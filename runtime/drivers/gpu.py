@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
+import threading
 import weakref
 from collections.abc import Iterable
 from contextlib import suppress
@@ -52,6 +53,7 @@ class GpuDriver:
             self.exchange: int = device.api.stream_create()
         self._functions: dict[str, Handle | None] = {}
         self._running: set[GpuLaunch] = set()
+        self._lock = threading.Lock()
         self._hooks: list[weakref.ref[DmaHook]] = []
         weakref.finalize(self, _unload, device, self._module, self.exchange).atexit = False
 
@@ -140,10 +142,9 @@ class GpuDriver:
         function = self._function(kernel)
         if function is None:
             raise RuntimeFault(f"the module has no kernel {kernel}")
-        self._running = {launch for launch in self._running if not launch.done}
         with self._device.using():
             launch = GpuLaunch(self._device, handle_of(stream, self._device), self, batch)
-            self._running.add(launch)
+            self._hold(launch)
             try:
                 launch.start(function, batch, after)
             except Exception:
@@ -161,9 +162,16 @@ class GpuDriver:
         handle = handle_of(stream, self._device)
         with suppress(RuntimeFault):
             self._device.drain(handle)
-        for launch in [launch for launch in self._running if launch.stream == handle]:
+        with self._lock:
+            ended = {launch for launch in self._running if launch.stream == handle}
+            self._running -= ended
+        for launch in ended:
             launch.conclude()
-            self._running.discard(launch)
+
+    def _hold(self, launch: GpuLaunch) -> None:
+        """Keep a launch, and what it keeps, until its end; let go of those that have ended."""
+        with self._lock:
+            self._running = {launch, *(other for other in self._running if not other.done)}
 
     def _function(self, name: str) -> Handle | None:
         if name not in self._functions:

@@ -23,6 +23,7 @@ from xiokv.runtime.kv import KV
 from xiokv.runtime.module import Module
 from xiokv.runtime.semantic import NO_SEMANTIC
 from xiokv.runtime.slabs import IN_PLACE_MAX, Slab
+from xiokv.runtime.staging import Copy
 
 from .gpu_fakes import Api
 
@@ -143,6 +144,26 @@ def test_batches_share_the_block_for_copies(kv: KV, gpu: Gpu) -> None:
 def test_read_only_memory_is_refused_even_for_a_copy(kv: KV) -> None:
     with pytest.raises(ArgumentFault, match="read-only"):
         stored(kv).retrieve(KEYS, BLOCKS.tobytes(), copy=True)
+
+
+def test_an_interrupt_while_values_are_copied_back_loses_nothing(
+    kv: KV, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(kv)
+    take_back, interrupts = Copy.take_back, [KeyboardInterrupt()]
+
+    def interrupted(copy: Copy) -> None:
+        if interrupts:
+            raise interrupts.pop()
+        take_back(copy)
+
+    monkeypatch.setattr(Copy, "take_back", interrupted)
+    out = np.zeros(BLOCKS.size, np.uint8)
+    with pytest.raises(KeyboardInterrupt):
+        kv.retrieve(KEYS, out, copy=True)
+    assert out.tobytes() == BLOCKS.tobytes()
+    slabs = kv._submitter._pool._free
+    assert len(set(slabs)) == len(slabs)
 
 
 def test_keys_are_listed(kv: KV) -> None:
