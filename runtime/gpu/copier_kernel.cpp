@@ -7,7 +7,7 @@
 
 /// 16-byte loads that a lane has under way at once.
 constexpr uint32_t xiokv_copier_ahead = 8;
-/// Looks for a copy between two looks at the stop word.
+/// Looks for a copy between two looks at stop word and clock.
 constexpr uint32_t xiokv_copier_looks = 16;
 
 /// @brief Copy fewer bytes than a word, a lane each.
@@ -64,6 +64,10 @@ XIOKV_DEVICE void xiokv_carry(const xiokv_copy &copy, uint64_t piece) {
   const bool from_device = (what & XIOKV_COPY_FROM_DEVICE) != 0;
   xiokv_copy_run(from_device ? host : device, from_device ? device : host,
                  bytes);
+  if (from_device)
+    xiokv_release_system();
+  else
+    xiokv_release_device();
 }
 
 /// @brief Serve a channel as one of its waves.
@@ -73,23 +77,20 @@ XIOKV_DEVICE void xiokv_serve(const xiokv_copier_launch &launch,
       channel + launch.waves + wave * sizeof(xiokv_copier_wave);
   const uint64_t end = xiokv_clock() + launch.lease;
   uint32_t number = static_cast<uint32_t>(xiokv_share(xiokv_peek(own)));
-  uint64_t stop = 0;
-  for (uint32_t looks = 0; xiokv_first_lane(stop == 0 && xiokv_clock() < end);
-       ++looks) {
+  for (uint32_t looks = 1; true; ++looks) {
+    if (looks % xiokv_copier_looks == 0 &&
+        xiokv_first_lane(xiokv_peek(launch.stop) != 0 || xiokv_clock() >= end))
+      break;
     const uint64_t slot = (number - 1) & (launch.slots - 1);
     const uint64_t at = channel + slot * sizeof(xiokv_copy);
     const xiokv_copy copy = {xiokv_peek(at),
-                             xiokv_peek(at + sizeof copy.place)};
-    if (looks % xiokv_copier_looks == 0)
-      stop = xiokv_peek(launch.stop);
+                             xiokv_peek_acquire(at + sizeof copy.place)};
     if (xiokv_first_lane(xiokv_is_copy(copy, number)) == 0) {
       xiokv_pause();
       continue;
     }
-    xiokv_acquire_system();
     xiokv_wave_barrier();
     xiokv_carry(copy, channel + launch.pieces + slot * XIOKV_COPIER_PIECE);
-    xiokv_release_system();
     xiokv_wave_barrier();
     if (xiokv_wave_lane() == 0)
       xiokv_store32(

@@ -30,8 +30,8 @@ template <class Object> XIOKV_DEVICE Object *xiokv_at(uint64_t address) {
   return reinterpret_cast<Object *>(static_cast<uintptr_t>(address));
 }
 
-/// @brief A word that others write, read anew by one lane for its wave: as many
-/// lanes would send as many reads over the bus.
+/// @brief A word that others write, read anew by the first lane for its wave:
+/// as many lanes would send as many reads over the bus.
 XIOKV_DEVICE uint64_t xiokv_peek(uint64_t address) {
   uint64_t word = 0;
   if (xiokv_wave_lane() == 0) {
@@ -50,9 +50,40 @@ XIOKV_DEVICE uint64_t xiokv_peek(uint64_t address) {
   return word;
 }
 
+/// @brief The same; what was written before the word is there for later loads.
+/// A fence after it would wait for all that the multiprocessor has under way.
+XIOKV_DEVICE uint64_t xiokv_peek_acquire(uint64_t address) {
+  uint64_t word = 0;
+  if (xiokv_wave_lane() == 0) {
+#if defined(__AMDGCN__)
+    word = __hip_atomic_load(xiokv_at<const uint64_t>(address),
+                             __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
+#elif defined(__CUDACC__)
+    asm volatile("ld.acquire.sys.u64 %0, [%1];"
+                 : "=l"(word)
+                 : "l"(address)
+                 : "memory");
+#else
+    word = __atomic_load_n(xiokv_at<const uint64_t>(address), __ATOMIC_ACQUIRE);
+#endif
+  }
+  return word;
+}
+
 /// @brief What the first lane has, for all of the wave.
 XIOKV_DEVICE uint64_t xiokv_share(uint64_t word) {
   const uint32_t low = xiokv_first_lane(static_cast<uint32_t>(word));
   const uint32_t high = xiokv_first_lane(static_cast<uint32_t>(word >> 32));
   return low | static_cast<uint64_t>(high) << 32;
+}
+
+/// @brief A fence that suffices for stores to the device's own memory before
+/// the CPU is told of them: it need not see them, but what runs on the device
+/// afterwards.
+XIOKV_DEVICE void xiokv_release_device() {
+#if defined(__CUDACC__) && !defined(__AMDGCN__)
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#else
+  xiokv_release_system();
+#endif
 }
