@@ -4,62 +4,13 @@
 #include <type_traits>
 
 #include "arithmetic.h"
+#include "scalar.h"
 #include "table.h"
 #include "wave.h"
 
 namespace amdgpu {
 
 namespace {
-
-/// A result and the condition code.
-template <class T> struct Coded {
-  T value;
-  bool code;
-};
-
-/// What becomes of the condition code, where the function does not say.
-enum class Code { kept, not_zero };
-
-template <class T> void finish(Wave &wave, const Instruction &i, Coded<T> r) {
-  wave.set_scalar(i.target, r.value);
-  wave.scc = r.code;
-}
-
-template <Code code, class T>
-void finish_plain(Wave &wave, const Instruction &i, T result) {
-  if constexpr (std::is_same_v<T, bool>) {
-    wave.scc = result;
-  } else {
-    wave.set_scalar(i.target, result);
-    if (code == Code::not_zero)
-      wave.scc = result != 0;
-  }
-}
-
-template <Code code, auto function, class R, class... A, size_t... n>
-void run(Wave &wave, const Instruction &i, R (*)(A...),
-         std::index_sequence<n...>) {
-  const R result = function(wave.scalar<A>(i.source[n])...);
-  if constexpr (std::is_same_v<R, Coded<u32>> || std::is_same_v<R, Coded<u64>>)
-    finish(wave, i, result);
-  else
-    finish_plain<code>(wave, i, result);
-}
-
-template <Code code, auto function, class R, class... A>
-void call(Wave &wave, const Instruction &i, R (*pointer)(A...)) {
-  run<code, function>(wave, i, pointer, std::index_sequence_for<A...>{});
-}
-
-/// The handler that leaves the condition code, or sets it as the function says.
-template <auto function> void scalar(Wave &wave, const Instruction &i) {
-  call<Code::kept, function>(wave, i, function);
-}
-
-/// The handler whose condition code says that the result is not 0.
-template <auto function> void coded(Wave &wave, const Instruction &i) {
-  call<Code::not_zero, function>(wave, i, function);
-}
 
 using Word = Coded<u32>;
 
@@ -119,13 +70,13 @@ template <bool (*function)(u32, u32)> bool against(u32 a, u32 constant) {
 void add_carry(Wave &wave, const Instruction &i) {
   const u64 sum = static_cast<u64>(wave.scalar<u32>(i.source[0])) +
                   wave.scalar<u32>(i.source[1]) + wave.scc;
-  finish(wave, i, Word{static_cast<u32>(sum), (sum >> 32 & 1) != 0});
+  finish_scalar(wave, i, Word{static_cast<u32>(sum), (sum >> 32 & 1) != 0});
 }
 void sub_borrow(Wave &wave, const Instruction &i) {
   const u64 difference = static_cast<u64>(wave.scalar<u32>(i.source[0])) -
                          wave.scalar<u32>(i.source[1]) - wave.scc;
-  finish(wave, i,
-         Word{static_cast<u32>(difference), (difference >> 32 & 1) != 0});
+  finish_scalar(
+      wave, i, Word{static_cast<u32>(difference), (difference >> 32 & 1) != 0});
 }
 template <class T> void select(Wave &wave, const Instruction &i) {
   wave.set_scalar(i.target, wave.scalar<T>(i.source[wave.scc ? 0 : 1]));

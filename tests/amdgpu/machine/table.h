@@ -40,6 +40,7 @@ struct Entry {
 using Table = std::unordered_map<std::string, Entry>;
 
 void add_scalar(Table &table);
+void add_scalar_float(Table &table);
 void add_scalar_control(Table &table);
 void add_vector_integer(Table &table);
 void add_vector_wide(Table &table);
