@@ -76,7 +76,11 @@ def heading(run: Run) -> Iterator[str]:
 def table(title: str, rows: Sequence[Row]) -> Iterator[str]:
     """Yield the lines of a table; figures of one case stand together."""
     cells = [_HEADING, *map(_cells, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    # A column in which nothing is told has no heading either.
+    widths = [
+        max(map(len, rest)) and max(map(len, (head, *rest)))
+        for head, *rest in zip(*cells, strict=True)
+    ]
     yield ""
     yield title
     yield _line(_HEADING, widths)
@@ -130,5 +134,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     padded = [
         cell.rjust(width) if 2 <= number <= 4 else cell.ljust(width)
         for number, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        if width
     ]
     return "  ".join(padded).rstrip()
