@@ -4,7 +4,7 @@
 /// they are.
 ///
 /// All of it is memory of this process; what sets the kinds apart is what is
-/// noted here. New memory is filled with a pattern, as nobody may rely on
+/// noted here. New memory begins with a pattern, as nobody may rely on
 /// zeroes.
 #pragma once
 
