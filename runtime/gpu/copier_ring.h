@@ -17,7 +17,9 @@
 
 /// @brief A copy between a piece of the ring and the device's memory, in two
 /// words. Each says whose it is, so that none is believed without the other.
-struct alignas(16) xiokv_copy {
+/// It has a line of the CPU's cache for itself: reads of the device that come
+/// for the same line wait for one another.
+struct alignas(64) xiokv_copy {
   /// Bits 47:0: address in the device's memory. 63:48: of the number.
   uint64_t place;
   /// Bits 31:0: bytes, all in one page, and XIOKV_COPY_FROM_DEVICE. 63:32: the
