@@ -51,11 +51,10 @@ XIOKV_DEVICE void xiokv_relay_submissions(const xiokv_relay_launch &launch,
   uint32_t tail = queue.tail;
   uint32_t head = queue.head;
   do {
-    const uint32_t rung =
-        xiokv_first_lane(static_cast<uint32_t>(xiokv_peek(queue.sq_doorbell)));
+    const uint32_t rung = xiokv_first_lane(
+        static_cast<uint32_t>(xiokv_peek_acquire(queue.sq_doorbell)));
     const bool is_new = rung != tail && rung < queue.sq_depth;
-    if (is_new)
-      xiokv_acquire_system();
+    xiokv_wave_barrier();
     // The room that new commands count on goes before them.
     head = xiokv_relay_head(queue, head);
     if (is_new) {
