@@ -27,6 +27,7 @@ LIMIT = 120
 # Calls one function of a test file and prints what it returns, marked by its last line.
 CALLER = """\
 import json, runpy, sys
+sys.path.append(sys.argv[4])
 found = runpy.run_path(sys.argv[1])[sys.argv[2]](*json.loads(sys.argv[3]))
 print(json.dumps(found), flush=True)
 """
@@ -84,7 +85,7 @@ class Standin:
         Arguments and result go through JSON.
         """
         where = (inspect.getsourcefile(function), function.__name__, json.dumps(arguments))
-        done = self.run(sys.executable, "-c", CALLER, *where, **settings)
+        done = self.run(sys.executable, "-c", CALLER, *where, native.ROOT, **settings)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.splitlines()[-1])
 

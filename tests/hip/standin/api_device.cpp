@@ -12,7 +12,6 @@ namespace {
 
 constexpr int clock_khz = 2'000'000;
 constexpr int wall_clock_khz = 100'000; // the machine's real-time clock
-constexpr int lanes_most = 1024;
 constexpr int shared_bytes_most = 65'536;
 constexpr int groups_most = 2'147'483'647;
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// @brief Calls about modules, and launches.
+#include "config.h"
 #include "runtime.h"
 
 using namespace standin;
 
 namespace {
-
-constexpr uint64_t lanes_most = 1024;
 
 void forget(hipModule_t handle) {
   const std::shared_ptr<Module> module = runtime().modules.take(handle);

@@ -26,6 +26,9 @@ struct Config {
   std::string log; ///< STANDIN_HIP_LOG: file that every call is added to
 };
 
+/// @brief Most lanes of a workgroup.
+constexpr int lanes_most = 1024;
+
 /// @brief Return the configuration of this process.
 const Config &config();
 
