@@ -128,7 +128,8 @@ class Image:
     @property
     def unknown(self) -> list[str]:
         """The instructions that the machine cannot execute: address and text of each."""
-        return _library().amdgpu_unknown(self._image).decode().splitlines()
+        text: bytes = _library().amdgpu_unknown(self._image)
+        return text.decode().splitlines()
 
     def symbol(self, name: str) -> tuple[int, int]:
         """Return address and size of a global; raises KeyError where there is none."""
@@ -176,7 +177,7 @@ class Image:
             dynamic_lds: Bytes of LDS beyond what the kernel declares.
             ranges: Address and size of what the kernel may reach; None: all of this process.
         """
-        held = (_Range * len(ranges or ()))(*(ranges or ()))
+        held = (_Range * len(ranges or ()))(*(_Range(*each) for each in ranges or ()))
         options = _Options(
             struct_size=ctypes.sizeof(_Options),
             flags=flags,
@@ -221,9 +222,9 @@ class Run:
     ) -> None:
         self.finish()
 
-    def step(self, instructions: int) -> bool:
-        """Run for so many instructions; return whether there is more to do."""
-        outcome = _library().amdgpu_step(self._run, instructions)
+    def step(self, steps: int) -> bool:
+        """Go on for so many instructions and events of memory; return whether there is more."""
+        outcome = _library().amdgpu_step(self._run, steps)
         if outcome < 0:
             raise MachineFault(_library().amdgpu_failure(self._run).decode())
         return bool(outcome)

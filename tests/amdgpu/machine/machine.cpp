@@ -141,8 +141,8 @@ amdgpu_run *amdgpu_start(amdgpu_image *image, const char *kernel,
   });
 }
 
-int amdgpu_step(amdgpu_run *run, uint64_t instructions) {
-  return run->run.step(instructions);
+int amdgpu_step(amdgpu_run *run, uint64_t steps) {
+  return run->run.step(steps);
 }
 
 const char *amdgpu_failure(const amdgpu_run *run) {

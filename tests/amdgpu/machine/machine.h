@@ -98,11 +98,11 @@ amdgpu_run *amdgpu_start(amdgpu_image *image, const char *kernel,
                          const struct amdgpu_options *options, char *error,
                          size_t error_size);
 
-/// @brief Go on for at most so many instructions of waves, and the memory
-/// events that come between them.
+/// @brief Go on for at most so many steps. A step is an instruction of a wave
+/// or, where memory is weak, an event of memory between instructions.
 /// @return 1: there is more to do; 0: every wave ended and all memory is
 /// written; -1: the run failed.
-int amdgpu_step(amdgpu_run *run, uint64_t instructions);
+int amdgpu_step(amdgpu_run *run, uint64_t steps);
 
 /// @brief Why the run failed, in one line: reason, instruction, address in the
 /// image, wave. Empty: it has not.

@@ -41,7 +41,7 @@ std::vector<PieceOf> Order::before(PieceOf piece) const {
   std::vector<PieceOf> earlier;
   each_word(piece.piece(), [&](uint64_t word) {
     for (const PieceOf &other : words_.at(word)) {
-      if (same(piece, other))
+      if (other.operation == piece.operation)
         break;
       earlier.push_back(other);
     }

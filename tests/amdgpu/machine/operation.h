@@ -49,7 +49,8 @@ class Order {
 public:
   void add(PieceOf piece);
   void remove(PieceOf piece);
-  /// @brief Those on the same dwords that were issued before a piece.
+  /// @brief Those on the same dwords of operations that were issued before a
+  /// piece's own, whose lanes have no order.
   std::vector<PieceOf> before(PieceOf piece) const;
 
 private:

@@ -80,12 +80,11 @@ void Run::add_group(uint32_t number) {
   groups_.push_back(std::move(group));
 }
 
-int Run::step(uint64_t instructions) {
+int Run::step(uint64_t steps) {
   if (!failure_.empty())
     return -1;
   try {
-    const uint64_t left = advance(instructions);
-    return waves_.empty() && !drain(left) ? 0 : 1;
+    return advance(steps) ? 1 : 0;
   } catch (const Fault &fault) {
     failure_ = fault.what();
     if (current_ != nullptr)
@@ -94,33 +93,29 @@ int Run::step(uint64_t instructions) {
   }
 }
 
-/// Runs waves; the instructions that are left when all have ended.
-uint64_t Run::advance(uint64_t instructions) {
-  const uint64_t end = executed_ + instructions;
-  while (executed_ < end && !waves_.empty()) {
-    if (memory_->open() && random_.below(event_share) == 0) {
+/// Instructions and events of memory, until there are no more, or as many as
+/// were asked for; whether there are more.
+bool Run::advance(uint64_t steps) {
+  while (!waves_.empty() || memory_->open()) {
+    if (steps == 0)
+      return true;
+    if (event_is_next()) {
       current_ = nullptr;
       memory_->event();
+      --steps;
       continue;
     }
     Wave *wave = pick();
     if (wave == nullptr)
       throw Fault("deadlock: every wave waits at a barrier");
-    turn(*wave, end - executed_);
-  }
-  return end - executed_;
-}
-
-/// Lets out what the waves have left behind, an event for an instruction;
-/// whether there is more.
-bool Run::drain(uint64_t events) {
-  current_ = nullptr;
-  while (memory_->open()) {
-    if (events-- == 0)
-      return true;
-    memory_->event();
+    steps -= turn(*wave, steps);
   }
   return false;
+}
+
+/// What the waves leave behind comes out when they have ended, too.
+bool Run::event_is_next() {
+  return memory_->open() && (waves_.empty() || random_.below(event_share) == 0);
 }
 
 /// A wave that is ready: the first one from a random place on.
@@ -134,7 +129,8 @@ Wave *Run::pick() {
   return nullptr;
 }
 
-void Run::turn(Wave &wave, uint64_t most) {
+/// Runs a wave for some instructions; how many it were.
+uint64_t Run::turn(Wave &wave, uint64_t most) {
   const uint64_t limit = request_.options.instruction_limit;
   current_ = &wave;
   if (limit != 0 && wave.executed >= limit)
@@ -144,12 +140,14 @@ void Run::turn(Wave &wave, uint64_t most) {
   if (limit != 0)
     count = std::min(count, limit - wave.executed);
   wave.pausing = false;
+  const uint64_t before = executed_;
   execute(wave, count);
   pauses_ = wave.pausing ? pauses_ + 1 : 0;
   if (wave.state == State::ended)
     forget(wave);
   else if (pauses_ > waves_.size())
     sched_yield(); // Every wave waits for someone outside.
+  return executed_ - before;
 }
 
 void Run::execute(Wave &wave, uint64_t count) {

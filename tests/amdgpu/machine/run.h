@@ -42,7 +42,7 @@ public:
   Run(Image &image, Request request);
 
   /// @brief As amdgpu_step.
-  int step(uint64_t instructions);
+  int step(uint64_t steps);
   const std::string &failure() const { return failure_; }
   uint64_t instructions() const { return executed_; }
 
@@ -65,10 +65,10 @@ private:
   void admit();
   void add_group(uint32_t number);
   Wave *pick();
-  void turn(Wave &wave, uint64_t most);
+  uint64_t turn(Wave &wave, uint64_t most);
   void execute(Wave &wave, uint64_t count);
-  uint64_t advance(uint64_t instructions);
-  bool drain(uint64_t events);
+  bool advance(uint64_t steps);
+  bool event_is_next();
   void forget(Wave &wave);
   std::string where(const Wave &wave) const;
 
