@@ -92,7 +92,10 @@ def client(command: str) -> int:
 
 def function(path: str | PathLike[str], name: str) -> int:
     """Return the address of a function of another library."""
-    return _address(ctypes.CDLL(str(path)), name)
+    try:
+        return _address(ctypes.CDLL(str(path)), name)
+    except (OSError, AttributeError) as error:
+        raise RuntimeFault(f"cannot call {name} of {path}: {error}") from error
 
 
 def _address(library: ctypes.CDLL, name: str) -> int:

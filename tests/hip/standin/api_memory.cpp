@@ -162,6 +162,14 @@ STANDIN_API hipMemcpyAsync(void *to, const void *from, size_t bytes,
       from, bytes, kind, stream);
 }
 
+STANDIN_API hipMemcpyHtoDAsync(void *to, void *from, size_t bytes,
+                               hipStream_t stream) {
+  return call(
+      "hipMemcpyHtoDAsync",
+      [=] { copy(to, from, bytes, hipMemcpyHostToDevice, stream, false); }, to,
+      from, bytes, stream);
+}
+
 STANDIN_API hipMemsetAsync(void *to, int byte, size_t bytes,
                            hipStream_t stream) {
   return call(
