@@ -19,16 +19,14 @@ from xiokv.runtime.drivers.base import Driver, Place
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.results import RECORD
+from xiokv.runtime.slabs import IN_PLACE_MAX
+from xiokv.runtime.submit import CHUNK_MAX
 
 DEPTH = 1024
 DEADLINE = 5.0
 
-# The most keys that the runtime lets a kernel read in page-locked memory of the host.
-_IN_PLACE_MAX = 256
-_CHUNK_MAX = 256
 _KEY_BYTES = 16
 _STOP_BYTES = ctypes.sizeof(abi.Stop)
-_STAMP_BYTES = 8
 _POISON = 0xA5
 
 
@@ -92,7 +90,7 @@ class Job(Closing):
     def batch(self, count: int) -> abi.Batch:
         """Return a batch of the first keys, and forget earlier results."""
         self._records[:count] = 0
-        in_place = count <= _IN_PLACE_MAX
+        in_place = count <= IN_PLACE_MAX
         queues = len(self._queues)
         return abi.Batch(
             queues=self._queues.address,
@@ -106,7 +104,7 @@ class Job(Closing):
             stride=self.load.size if self.load.apart else 0,
             value_size=self.load.size,
             count=count,
-            chunk=min(_CHUNK_MAX, -(-count // queues)),
+            chunk=min(CHUNK_MAX, -(-count // queues)),
             deadline=self._driver.ticks(DEADLINE),
         )
 

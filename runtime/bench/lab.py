@@ -10,7 +10,7 @@ from xiokv.runtime import toolchain
 from xiokv.runtime.bench import cpu
 from xiokv.runtime.bench.baselines import load_baselines
 from xiokv.runtime.bench.cores import own_cores
-from xiokv.runtime.bench.timers import DeviceTimer, HostTimer
+from xiokv.runtime.bench.timers import DeviceTimer, HostTimer, Timer
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.drivers.host import HostDriver
@@ -50,8 +50,8 @@ class Lab(Closing):
         module: the engine, on the device that is measured.
         baselines: what it is compared with, on the same device.
         host: the driver of what clients on the CPU work on.
-        on_host: whether the device is the CPU.
-        timer: times kernels of both modules.
+        gpu: times kernels of both modules, where the device is a GPU.
+        timer: times them, whatever it is.
         cores: those of this process.
         scale: how much is measured.
         queues: what "all queues" means.
@@ -75,20 +75,25 @@ class Lab(Closing):
         """
         self.module = module
         self.baselines = load_baselines(self.module)
-        self.on_host = self.module.target == "host"
+        self.gpu = None if module.target == "host" else DeviceTimer(self.baselines)
+        self.timer: Timer = self.gpu or HostTimer()
         self.host: Driver = (
-            module.driver if self.on_host else HostDriver(toolchain.build_cached(cpu.recipe()))
+            HostDriver(toolchain.build_cached(cpu.recipe())) if self.gpu else module.driver
         )
-        self.timer: Any = HostTimer() if self.on_host else DeviceTimer(self.baselines)
         self.cores = own_cores()
         self.scale = scale
         self.queues = queues or min(_QUEUES_MAX, self.cores.most(2 if self.on_host else 1))
         self.say = say
 
     @property
+    def on_host(self) -> bool:
+        """Whether the device is the CPU."""
+        return self.gpu is None
+
+    @property
     def setting(self) -> dict[str, Any]:
         """What was measured with, for the record."""
-        device = {} if self.on_host else self.timer.described
+        device = self.gpu.described if self.gpu else {}
         return {
             "target": self.module.target,
             **device,

@@ -107,7 +107,7 @@ class Stand(Closing):
             return cpu.race(kernel, self.client.batch(count), self._cpus)
         module = self._lab.module if who == ENGINE else self._lab.baselines
         command = _SHAPES.get(who, "retrieve")
-        return float(self._lab.timer.seconds(module, command, self.job.batch(count), self._cpus))
+        return self._lab.timer.seconds(module, command, self.job.batch(count), self._cpus)
 
     def _store(self) -> None:
         count = self.load.keys

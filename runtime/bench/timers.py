@@ -8,11 +8,13 @@ stream; on the host threads wait at a line.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from xiokv.runtime import abi
 from xiokv.runtime.bench import cpu
+from xiokv.runtime.drivers.base import Launch
+from xiokv.runtime.drivers.gpu_device import GpuDevice
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.module import Module
 
@@ -52,18 +54,21 @@ class DeviceTimer:
 
     Args:
         baselines: the module that has the gate.
+
+    Attributes:
+        device: where they run.
     """
 
     def __init__(self, baselines: Module) -> None:
         driver = baselines.driver
         self._baselines = baselines
         self._stream = driver.stream()
-        self._device: Any = self._stream.device
+        self.device: GpuDevice = self._stream.device
         self._gate = driver.allocate(ctypes.sizeof(abi.Stop))
         self._deadline = driver.ticks(_GATE_SECONDS)
-        with self._device.using():
-            self._begin = self._device.api.event_create(timing=True)
-            self._end = self._device.api.event_create(timing=True)
+        with self.device.using():
+            self._begin = self.device.api.event_create(timing=True)
+            self._end = self.device.api.event_create(timing=True)
 
     def seconds(
         self, module: Module, command: str, batch: abi.Batch, cpus: Sequence[int] = ()
@@ -72,12 +77,12 @@ class DeviceTimer:
         kernel = module.kernel(command)
         return self.between(lambda: module.driver.launch(kernel, batch, self._stream, None))
 
-    def between(self, work: Any) -> float:
+    def between(self, work: Callable[[], Launch | None]) -> float:
         """Return the device's seconds for what `work` puts into the stream."""
-        api, stream = self._device.api, self._stream.handle
+        api, stream = self.device.api, self._stream.handle
         self._gate.view[:] = 0
         gate = abi.Batch(stop=self._gate.address, queue_count=1, deadline=self._deadline)
-        with self._device.using():
+        with self.device.using():
             self._baselines.driver.launch("xiokv_batch_gate", gate, self._stream, None)
             api.event_record(self._begin, stream)
             launch = work()
@@ -94,24 +99,19 @@ class DeviceTimer:
         return int(self._stream.handle)
 
     @property
-    def device(self) -> Any:
-        """The device."""
-        return self._device
-
-    @property
     def described(self) -> dict[str, str]:
         """What the device is."""
-        api, number = self._device.api, self._device.number
-        with self._device.using():
+        api, number = self.device.api, self.device.number
+        with self.device.using():
             return {
                 "device": api.device_name(number),
-                "architecture": self._device.architecture,
+                "architecture": self.device.architecture,
             }
 
     def close(self) -> None:
         """Destroy the stream and the events."""
         self._stream.close()
-        with self._device.using():
-            self._device.api.event_destroy(self._begin)
-            self._device.api.event_destroy(self._end)
+        with self.device.using():
+            self.device.api.event_destroy(self._begin)
+            self.device.api.event_destroy(self._end)
         self._gate.free()

@@ -16,6 +16,7 @@ from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.names import ENGINE
 from xiokv.runtime.bench.rows import Row, compared, take_turns
 from xiokv.runtime.bench.stand import Stand
+from xiokv.runtime.bench.timers import DeviceTimer
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.units import size_text
 
@@ -35,54 +36,54 @@ _LIBRARIES = {
 
 def measure(lab: Lab) -> Iterator[Row]:
     """Yield microseconds of some blocks; none on the host, whose memory is the device's."""
-    if lab.on_host:
+    if lab.gpu is None:
         return
     for blocks in BLOCKS:
         for size in SIZES:
-            yield from _rows(lab, size, blocks)
+            yield from _rows(lab, lab.gpu, size, blocks)
 
 
-def _rows(lab: Lab, size: int, blocks: int) -> Iterator[Row]:
+def _rows(lab: Lab, gpu: DeviceTimer, size: int, blocks: int) -> Iterator[Row]:
     setting = "1 block" if blocks == 1 else f"{blocks} blocks"
     lab.say(f"{size_text(size)}, {setting}")
     queues = min(_QUEUES, blocks, lab.cores.most(2))
     load = Load(queues, blocks, size, place=Place.DEVICE)
     with Stand(lab, load, null=False, client=True) as stand:
         stand.check_values(ENGINE, blocks)
-        samples = take_turns(_cases(lab, stand), lab.scale.samples)
+        samples = take_turns(_cases(gpu, stand), lab.scale.samples)
     yield from compared(
         Row("device", size_text(size), setting, who, "us", tuple(taken), x=size)
         for who, taken in samples.items()
     )
 
 
-def _cases(lab: Lab, stand: Stand) -> dict[str, Callable[[], float]]:
+def _cases(gpu: DeviceTimer, stand: Stand) -> dict[str, Callable[[], float]]:
     blocks = stand.load.keys
     return {
-        PER_BLOCK: partial(_by_cpu, lab, stand, True),
-        BATCHED: partial(_by_cpu, lab, stand, False),
-        ROUND_TRIP: partial(_round_trip, lab, stand),
+        PER_BLOCK: partial(_by_cpu, gpu, stand, True),
+        BATCHED: partial(_by_cpu, gpu, stand, False),
+        ROUND_TRIP: partial(_round_trip, gpu, stand),
         ENGINE: lambda: stand.seconds(ENGINE, blocks) * _MICROSECONDS,
     }
 
 
-def _by_cpu(lab: Lab, stand: Stand, per_block: bool) -> float:
+def _by_cpu(gpu: DeviceTimer, stand: Stand, per_block: bool) -> float:
     """Let one thread of the CPU retrieve and copy."""
-    library, copy, wait = _LIBRARIES[lab.module.target]
+    library, copy, wait = _LIBRARIES[gpu.device.api.name]
     copier = cpu.Copier(
         copy=cpu.function(library, copy),
         wait=cpu.function(library, wait),
-        stream=lab.timer.handle,
+        stream=gpu.handle,
         to=stand.job.values.address,
         per_value=per_block,
     )
-    with lab.timer.device.using():
+    with gpu.device.using():
         return cpu.copied(stand.client.batch(stand.load.keys), copier) * _MICROSECONDS
 
 
-def _round_trip(lab: Lab, stand: Stand) -> float:
+def _round_trip(gpu: DeviceTimer, stand: Stand) -> float:
     """Copy the bytes to the host and back, timed by events."""
-    api, stream = lab.timer.device.api, lab.timer.handle
+    api, stream = gpu.device.api, gpu.handle
     device, host = stand.job.values.address, stand.client.values.iova
     size = stand.load.keys * stand.load.size
 
@@ -90,4 +91,4 @@ def _round_trip(lab: Lab, stand: Stand) -> float:
         api.copy(host, device, size, stream)
         api.copy(device, host, size, stream)
 
-    return float(lab.timer.between(copies)) * _MICROSECONDS
+    return gpu.between(copies) * _MICROSECONDS
