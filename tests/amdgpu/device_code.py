@@ -5,6 +5,7 @@ In: a source in device/, an architecture, and what to take out. Out: a code obje
 
 from __future__ import annotations
 
+import ctypes
 import re
 import subprocess
 from functools import cache
@@ -15,6 +16,7 @@ import pytest
 
 from . import machine
 
+ROOT = Path(__file__).resolve().parents[2]
 DEVICE = Path(__file__).resolve().parent / "device"
 
 ARCHITECTURES = ("gfx90a", "gfx942", "gfx1100", "gfx1151", "gfx1201")
@@ -44,6 +46,16 @@ def image_without(source: str, architecture: str, kernel: str, pattern: str) -> 
     shorter = re.sub(rf"^\t{pattern}.*$", "", text[start:end], flags=re.MULTILINE)
     assert shorter != text[start:end], f"{kernel} for {architecture} has no {pattern}"
     return machine.Image(_assembled(architecture, text[:start] + shorter + text[end:]))
+
+
+@cache
+def host_library(source: str, *flags: str) -> ctypes.CDLL:
+    """Load what a source of device/ compiles to for this computer."""
+    words = ("clang++-19", "-std=c++17", "-O2", "-shared", "-fPIC", f"-I{DEVICE}", *flags)
+    with TemporaryDirectory() as folder:
+        library = Path(folder) / "host.so"
+        library.write_bytes(_output(*words, DEVICE / source))
+        return ctypes.CDLL(str(library))
 
 
 @cache

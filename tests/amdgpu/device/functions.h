@@ -10,14 +10,15 @@
 #include <stdint.h>
 
 #if defined(__AMDGCN__)
-#define FUNCTION(name)                                                         \
-  static inline __attribute__((device))                                        \
-  __attribute__((always_inline)) uint64_t                                      \
-  name(uint64_t a, uint64_t b, uint64_t c)
+#define PLACE __attribute__((device)) __attribute__((always_inline))
 #else
-#define FUNCTION(name)                                                         \
-  static inline uint64_t name(uint64_t a, uint64_t b, uint64_t c)
+#define PLACE
 #endif
+
+#define FUNCTION(name)                                                         \
+  static inline PLACE uint64_t name([[maybe_unused]] uint64_t a,               \
+                                    [[maybe_unused]] uint64_t b,               \
+                                    [[maybe_unused]] uint64_t c)
 
 typedef uint8_t u8;
 typedef uint16_t u16;
@@ -315,19 +316,19 @@ FUNCTION(float_sums) {
 #define FUNCTIONS(X)                                                           \
   X(add_sub64)                                                                 \
   X(mul64)                                                                     \
-  X(mul_high64) X(mul_high_signed64) X(add128) X(shifts64) X(shift_signed64)   \
-      X(divide64) X(divide_signed64) X(rotate64) X(add_sub32) X(mul32)         \
-          X(mul_wide32) X(mul_wide_signed32) X(mul_high32) X(mul24) X(         \
-              mul24_signed) X(shifts32) X(shift_signed32) X(shift_adds)        \
-              X(divide32) X(divide_signed32) X(divide_by_constants) X(logic64) \
-                  X(logic32) X(fields) X(variable_fields) X(signed_fields)     \
-                      X(extensions) X(counts) X(leading) X(trailing)           \
-                          X(leading_or_none) X(reversed) X(bytes) X(rotate32)  \
-                              X(add16) X(mul16) X(shifts16) X(compare16)       \
-                                  X(compare_unsigned64) X(compare_signed64) X( \
-                                      compare_unsigned32) X(compare_signed32)  \
-                                      X(extremes) X(distance) X(magnitude)     \
-                                          X(saturated) X(branches) X(switches) \
-                                              X(loops) X(greatest_divisor)     \
-                                                  X(to_floats) X(from_floats)  \
-                                                      X(float_sums)
+  X(mul_high64)                                                                \
+  X(mul_high_signed64) X(add128) X(shifts64) X(shift_signed64) X(divide64) X(  \
+      divide_signed64) X(rotate64) X(add_sub32) X(mul32) X(mul_wide32)         \
+      X(mul_wide_signed32) X(mul_high32) X(mul24) X(mul24_signed) X(shifts32)  \
+          X(shift_signed32) X(shift_adds) X(divide32) X(divide_signed32)       \
+              X(divide_by_constants) X(logic64) X(logic32) X(fields)           \
+                  X(variable_fields) X(signed_fields) X(extensions) X(counts)  \
+                      X(leading) X(trailing) X(leading_or_none) X(reversed)    \
+                          X(bytes) X(rotate32) X(add16) X(mul16) X(shifts16)   \
+                              X(compare16) X(compare_unsigned64) X(            \
+                                  compare_signed64) X(compare_unsigned32)      \
+                                  X(compare_signed32) X(extremes) X(distance)  \
+                                      X(magnitude) X(saturated) X(branches)    \
+                                          X(switches) X(loops)                 \
+                                              X(greatest_divisor) X(to_floats) \
+                                                  X(from_floats) X(float_sums)

@@ -154,6 +154,19 @@ void Decoder::memory(Instruction &i, const Text &text) {
   form.scope = scope_of(family_, text, form);
 }
 
+/// Data, an offset or `off`, the descriptor of scratch, a scalar.
+void Decoder::buffer(Instruction &i, const Text &text) {
+  const Operand data = operand(i, text, 0);
+  (i.memory.store ? i.source[1] : i.target) = data;
+  const Operand offset = operand(i, text, 1);
+  i.source[0] = text.has("offen") ? offset : Operand{};
+  i.source[2] = operand(i, text, 3);
+  if (text.operands.size() != 4 || text.operands[2] != "s[0:3]" ||
+      text.has("idxen"))
+    throw Unknown{};
+  i.memory.offset[0] = static_cast<int32_t>(text.number("offset"));
+}
+
 /// A target where there is one, an address, up to two data.
 void Decoder::shared(Instruction &i, const Text &text) {
   MemoryForm &form = i.memory;

@@ -149,6 +149,8 @@ void Decoder::decode_shape(Instruction &i, Shape shape, const Text &text) {
     return;
   case Shape::memory:
     return memory(i, text);
+  case Shape::buffer:
+    return buffer(i, text);
   case Shape::shared:
     return shared(i, text);
   case Shape::scalar_load:

@@ -39,6 +39,7 @@ private:
   void conditional(Instruction &i, const Text &text);
   void hardware(Instruction &i, const Text &text);
   void memory(Instruction &i, const Text &text);
+  void buffer(Instruction &i, const Text &text);
   void shared(Instruction &i, const Text &text);
   void scalar_load(Instruction &i, const Text &text);
   void cache(Instruction &i, const Text &text);

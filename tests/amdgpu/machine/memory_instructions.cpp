@@ -24,15 +24,24 @@ void global(Wave &wave, const Instruction &i) {
   wave.run->memory().access(access);
 }
 
-/// Offsets into a lane's scratch: a register, a scalar, both or none.
-void scratch(Wave &wave, const Instruction &i) {
+/// Offsets into a lane's scratch: from a register, a scalar, both or none.
+void private_memory(Wave &wave, const Instruction &i, uint32_t base) {
   Access access(wave, i);
-  const auto base = wave.scalar<uint32_t>(i.source[2]);
   const bool indexed = i.source[0].is(Operand::Kind::vector);
   for (unsigned lane = 0; lane < wave.width; ++lane)
     access.address[lane] =
         base + (indexed ? wave.v[i.source[0].index].lane[lane] : 0);
   wave.run->memory().access(access);
+}
+
+void scratch(Wave &wave, const Instruction &i) {
+  private_memory(wave, i, wave.scalar<uint32_t>(i.source[2]));
+}
+
+/// Where a descriptor stands for scratch, as on gfx90a, the scalar counts the
+/// bytes of all lanes.
+void buffer(Wave &wave, const Instruction &i) {
+  private_memory(wave, i, wave.scalar<uint32_t>(i.source[2]) / wave.width);
 }
 
 void scalar_load(Wave &wave, const Instruction &i) {
@@ -119,14 +128,14 @@ MemoryForm form_of(const Size &size, Space space, bool store) {
 }
 
 void add_moves(Table &table, const std::string &prefix, Space space,
-               Handler run) {
+               Handler run, Shape shape = Shape::memory) {
   for (const Size &size : loads)
     for (const char *name : size.names)
-      table[prefix + "load_" + name] = {run, Shape::memory,
+      table[prefix + "load_" + name] = {run, shape,
                                         form_of(size, space, false)};
   for (const Size &size : stores)
     for (const char *name : size.names)
-      table[prefix + "store_" + name] = {run, Shape::memory,
+      table[prefix + "store_" + name] = {run, shape,
                                          form_of(size, space, true)};
 }
 
@@ -165,6 +174,7 @@ void add_memory(Table &table) {
   add_moves(table, "flat_", Space::flat, global);
   add_moves(table, "global_", Space::global, global);
   add_moves(table, "scratch_", Space::scratch, scratch);
+  add_moves(table, "buffer_", Space::scratch, buffer, Shape::buffer);
   add_updates(table, "flat_", Space::flat);
   add_updates(table, "global_", Space::global);
   add_scalar_loads(table);

@@ -25,6 +25,7 @@ enum class Shape : uint8_t {
   hardware,    ///< A target, then the name of a register of the hardware.
   message,     ///< A target, if any, then a message's name.
   memory,      ///< flat_, global_, scratch_.
+  buffer,      ///< buffer_, for scratch.
   shared,      ///< ds_.
   scalar_load, ///< A target, a base, an offset.
   wait,        ///< Counters.
