@@ -63,8 +63,8 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   return words;
 }
 
-XIOKV_DEVICE xiokv_words xiokv_poll16(const void *address) {
-  return xiokv_load16(address);
+XIOKV_DEVICE xiokv_words xiokv_load16_if(bool condition, const void *address) {
+  return condition ? xiokv_load16(address) : xiokv_words{};
 }
 
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {

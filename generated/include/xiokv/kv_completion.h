@@ -21,7 +21,7 @@ enum xiokv_expiry {
 
 /// @brief What a lane loaded in one look at the completion ring, in one round
 /// trip: the entry at head + lane again, the one `run` places on for the first
-/// time; the last lane loads the stop flag.
+/// time; the last lane, which never has one, loads the stop flag.
 struct xiokv_look {
   xiokv_words again;
   xiokv_words ahead;
@@ -67,20 +67,16 @@ XIOKV_DEVICE xiokv_expiry xiokv_expired(const xiokv_engine &engine) {
 /// look that saw its phase may have returned older words beside it.
 XIOKV_DEVICE xiokv_look xiokv_look_at_ring(const xiokv_engine &engine) {
   const uint32_t lane = xiokv_lane();
-  const bool stops = lane == XIOKV_LANES - 1u;
-  xiokv_look look = {};
-  if (engine.run != 0) {
+  const void *stop = reinterpret_cast<const void *>(engine.batch->stop);
+  if (engine.run != 0)
     xiokv_acquire_system();
-    if (lane < engine.run)
-      look.again = xiokv_load16(xiokv_cqe_at(engine, lane));
-  }
-  if (XIOKV_LANES != 1)
-    look.watches =
-        lane < xiokv_min(engine.in_flight - engine.run, XIOKV_LANES - 1u);
-  if (look.watches || stops)
-    look.ahead =
-        xiokv_poll16(stops ? reinterpret_cast<const void *>(engine.batch->stop)
-                           : xiokv_cqe_at(engine, engine.run + lane));
+  xiokv_look look;
+  look.watches =
+      lane < xiokv_min(engine.in_flight - engine.run, XIOKV_LANES - 1u);
+  look.again = xiokv_load16_if(lane < engine.run, xiokv_cqe_at(engine, lane));
+  look.ahead = xiokv_load16_if(
+      look.watches || lane == XIOKV_LANES - 1u,
+      look.watches ? xiokv_cqe_at(engine, engine.run + lane) : stop);
   return look;
 }
 
@@ -167,7 +163,7 @@ XIOKV_DEVICE uint32_t xiokv_new_entries(const xiokv_engine &engine,
   uint32_t seen = 0;
   while (seen < most &&
          xiokv_is_new(engine, engine.run + seen,
-                      xiokv_poll16(xiokv_cqe_at(engine, engine.run + seen))))
+                      xiokv_load16(xiokv_cqe_at(engine, engine.run + seen))))
     ++seen;
   return seen;
 }
@@ -187,6 +183,23 @@ XIOKV_DEVICE void xiokv_tell(xiokv_engine &engine, const xiokv_look &look) {
   }
 }
 
+/// @brief Entries that GPUs fetch from the host's memory at once: 32 bytes.
+#define XIOKV_SECTOR_ENTRIES 2u
+
+/// @brief Cut `run` entries, the first `step` places after the head, so that
+/// they end where a sector does, unless none would be left.
+///
+/// The next look reads them a second time and what comes after them at once;
+/// two loads of one sector would wait for each other.
+XIOKV_DEVICE uint32_t xiokv_whole_sectors(const xiokv_engine &engine,
+                                          uint32_t step, uint32_t run) {
+  if (XIOKV_LANES == 1)
+    return run;
+  const uint32_t end = engine.head + step + run;
+  const uint32_t over = end % XIOKV_SECTOR_ENTRIES;
+  return over < run ? run - over : run;
+}
+
 /// @brief Learn what all lanes saw; after a barrier.
 /// @return New entries in a row that wait for the next round.
 XIOKV_DEVICE uint32_t xiokv_learn(xiokv_engine &engine) {
@@ -200,7 +213,7 @@ XIOKV_DEVICE uint32_t xiokv_learn(xiokv_engine &engine) {
       run += shared.run[round][wave];
   engine.stopping |= xiokv_uniform(shared.stop[round]) != 0 ? 1u : 0u;
   engine.expired = xiokv_uniform(shared.expired[round]);
-  return xiokv_uniform(run);
+  return xiokv_whole_sectors(engine, engine.run, xiokv_uniform(run));
 }
 
 /// @brief Move the head past the entries that were settled, and hand the slots

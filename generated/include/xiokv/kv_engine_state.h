@@ -49,6 +49,7 @@ struct xiokv_shared {
   xiokv_times times;
   uint32_t claim;                 ///< First key of the chunk just claimed.
   uint32_t rest;                  ///< First key that no queue has claimed.
+  uint32_t stopped;               ///< The flag, as lane 0 saw it at the end.
   uint32_t tally[XIOKV_TALLIES];  ///< What this batch adds to the report.
   uint64_t before[XIOKV_TALLIES]; ///< The report before this batch.
 };
@@ -85,11 +86,6 @@ XIOKV_DEVICE uint32_t xiokv_min(uint32_t a, uint32_t b) {
 XIOKV_DEVICE xiokv_result *xiokv_result_at(const xiokv_batch &batch,
                                            uint32_t index) {
   return reinterpret_cast<xiokv_result *>(batch.results) + index;
-}
-
-/// @brief Load the stop flag.
-XIOKV_DEVICE uint32_t xiokv_stop_flag(const xiokv_batch &batch) {
-  return xiokv_load16(reinterpret_cast<const void *>(batch.stop)).word[0];
 }
 
 /// @brief Add to a counter of the report; any lane.

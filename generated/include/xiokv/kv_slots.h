@@ -45,11 +45,11 @@ XIOKV_DEVICE xiokv_slots xiokv_slots_in_queue(const xiokv_queue &queue) {
   return slots;
 }
 
-/// @brief `position + step` in a ring of `size`, for step <= size.
+/// @brief `position + step` in a ring of `size`, for step <= size <= 65536.
 XIOKV_DEVICE uint32_t xiokv_wrap(uint32_t position, uint32_t step,
                                  uint32_t size) {
-  const uint64_t sum = static_cast<uint64_t>(position) + step;
-  return static_cast<uint32_t>(sum < size ? sum : sum - size);
+  const uint32_t sum = position + step;
+  return sum < size ? sum : sum - size;
 }
 
 /// @brief Slot number of a CID; `window` or more where no slot has it.
@@ -77,8 +77,8 @@ XIOKV_DEVICE uint32_t xiokv_slot_take(const xiokv_slots &slots,
   (XIOKV_SHARED_WINDOW != 0 ? XIOKV_SHARED_WINDOW : 1u)
 
 /// @brief Tables in a workgroup's shared memory.
-struct xiokv_shared_tables {
-  uint16_t free_ring[XIOKV_SHARED_ENTRIES];
+struct alignas(16) xiokv_shared_tables {
+  uint16_t free_ring[(XIOKV_SHARED_ENTRIES + 7u) / 8u * 8u];
   uint32_t live[XIOKV_SHARED_ENTRIES];
   uint32_t key[XIOKV_SHARED_ENTRIES];
 };
@@ -93,9 +93,12 @@ XIOKV_DEVICE xiokv_slots xiokv_slots_in_shared(xiokv_shared_tables &tables,
   return slots;
 }
 
-/// @brief Copy the ring of free CIDs; all lanes.
+/// @brief Copy the ring of free CIDs, eight at a time; all lanes.
 XIOKV_DEVICE void xiokv_copy_ring(const xiokv_slots &to,
                                   const xiokv_slots &from) {
-  for (uint32_t i = xiokv_lane(); i < from.window; i += XIOKV_LANES)
-    to.free_ring[i] = from.free_ring[i];
+  const xiokv_words *source =
+      reinterpret_cast<const xiokv_words *>(from.free_ring);
+  xiokv_words *target = reinterpret_cast<xiokv_words *>(to.free_ring);
+  for (uint32_t i = xiokv_lane(); i * 8u < from.window; i += XIOKV_LANES)
+    target[i] = source[i];
 }

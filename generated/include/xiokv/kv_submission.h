@@ -50,8 +50,7 @@ XIOKV_DEVICE xiokv_sqe xiokv_encode(const xiokv_engine &engine, uint32_t step) {
 
 /// @brief Store the entries of this wave's lanes, of which the first is
 /// `first` + wave lane 0 and `room` the number of all; the lanes of a wave
-/// store neighbouring quarters, so that whole lines leave it. Once a round: the
-/// barrier at its end comes before the next lanes write here.
+/// store neighbouring quarters, so that whole lines leave it.
 XIOKV_DEVICE void xiokv_store_entries(const xiokv_engine &engine,
                                       const xiokv_sqe &sqe, uint32_t first,
                                       uint32_t room) {
@@ -74,6 +73,7 @@ XIOKV_DEVICE void xiokv_store_entries(const xiokv_engine &engine,
                          .dw[at % 4u * 4u],
                     entries[at]);
   }
+  xiokv_wave_barrier();
 }
 
 /// @brief Store the commands of the next `room` keys, and read ahead.
@@ -94,6 +94,16 @@ XIOKV_DEVICE void xiokv_submit(xiokv_engine &engine, uint32_t room) {
   }
   engine.batch = xiokv_anew(engine.arguments);
   xiokv_release_system();
+}
+
+/// @brief Forget what was stored under no doorbell; all lanes.
+XIOKV_DEVICE void xiokv_take_back(const xiokv_engine &engine, uint32_t room) {
+  const xiokv_slots &slots = engine.slots;
+  for (uint32_t step = xiokv_lane(); step < room; step += XIOKV_LANES) {
+    const uint32_t at = xiokv_wrap(engine.take, step, slots.window);
+    slots.live[xiokv_slot_of(slots, slots.free_ring[at])] = XIOKV_SLOT_FREE;
+  }
+  xiokv_barrier();
 }
 
 /// @brief Ring the SQ doorbell for what was stored; after a barrier.

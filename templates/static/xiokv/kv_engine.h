@@ -2,13 +2,12 @@
 /// @file
 /// @brief The batch engine: one workgroup drives one queue pair.
 ///
-/// It goes in rounds of one barrier. The lanes encode commands for the slots
-/// that are free; then one round trip to the completion ring reads a second
-/// time the entries that were seen new in the round before, and looks at those
-/// after them. One doorbell covers all that was stored. The contiguous run of
-/// new entries is taken at once; a CID, never a position, says which key
-/// completed. Freed slots are refilled without waiting for the rest of the
-/// batch.
+/// It goes in rounds of one barrier and one round trip to the rings: loads of
+/// the entries that were seen new in the round before and of those after them
+/// are under way while the lanes encode commands for the slots that are free.
+/// One doorbell covers what they stored. The contiguous run of new entries is
+/// taken at once; a CID, never a position, says which key completed. Freed
+/// slots are refilled without waiting for the rest of the batch.
 ///
 /// Every variable of xiokv_engine has the same value in all lanes, except where
 /// its comment says otherwise; every branch around a barrier depends on such
@@ -35,34 +34,36 @@ XIOKV_DEVICE void xiokv_abandon(xiokv_engine &engine) {
 }
 
 /// @brief Submit `room` keys, settle what was seen new, and look again.
+///
+/// The stop flag is looked at before the doorbell rings: a batch that was
+/// stopped before it began submits nothing.
 /// @return Commands that left flight.
 template <class Command>
 XIOKV_DEVICE uint32_t xiokv_round(xiokv_engine &engine, uint32_t room) {
   engine.round = engine.round + 1u == XIOKV_ROUNDS ? 0 : engine.round + 1u;
   engine.batch = xiokv_anew(engine.arguments);
+  const xiokv_look look = xiokv_look_at_ring(engine);
   if (room != 0)
     xiokv_submit<Command>(engine, room);
-  const xiokv_look look = xiokv_look_at_ring(engine);
   xiokv_settle_run<Command>(engine, look);
   xiokv_tell(engine, look);
   xiokv_barrier();
   const uint32_t seen = xiokv_learn(engine);
   const uint32_t freed = engine.run != 0 ? xiokv_leave_run(engine) : 0;
-  if (room != 0)
+  if (room != 0 && engine.stopping == 0)
     xiokv_ring_doorbell(engine, room);
+  else if (room != 0)
+    xiokv_take_back(engine, room);
   engine.run = seen;
   engine.batch = engine.arguments;
   return freed;
 }
 
-/// @brief Keys that may be submitted in this round: where there are many lanes,
-/// one each, so that the controller begins while the next ones are encoded.
+/// @brief Keys that may be submitted now.
 XIOKV_DEVICE uint32_t xiokv_room(const xiokv_engine &engine) {
   if ((engine.stopping | engine.closing) != 0)
     return 0;
-  const uint32_t free =
-      xiokv_min(engine.limit - engine.in_flight, engine.end - engine.next);
-  return XIOKV_LANES == 1 ? free : xiokv_min(free, XIOKV_LANES);
+  return xiokv_min(engine.limit - engine.in_flight, engine.end - engine.next);
 }
 
 /// @brief Submit and take completions until nothing is left to do.
@@ -115,11 +116,8 @@ XIOKV_DEVICE xiokv_queue xiokv_read_queue(const xiokv_queue &stored) {
 
 /// @brief Begin where the queue stands; nothing is in flight.
 ///
-/// What can be read before the queue is known is read first: the keys of a
-/// batch on one queue, and by the last lane the stop flag, since a batch that
-/// was stopped before it began submits nothing.
-/// @return The stop flag, in the last lane.
-XIOKV_DEVICE uint32_t xiokv_begin(xiokv_engine &engine, uint32_t number) {
+/// The keys of a batch on one queue are read before the queue is known.
+XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, uint32_t number) {
   const xiokv_batch &batch = *engine.batch;
   xiokv_shared &shared = *engine.shared;
   const uint32_t lane = xiokv_lane();
@@ -127,9 +125,6 @@ XIOKV_DEVICE uint32_t xiokv_begin(xiokv_engine &engine, uint32_t number) {
   engine.next = 0;
   engine.end = batch.queue_count == 1 ? batch.count : 0;
   xiokv_read_ahead(engine, 0, engine.end);
-  uint32_t stop = 0;
-  if (lane == XIOKV_LANES - 1u)
-    stop = xiokv_stop_flag(batch);
   const xiokv_queue &queue = engine.queue =
       xiokv_read_queue(xiokv_queue_at(batch, number));
   engine.tail = queue.sq_tail;
@@ -141,7 +136,7 @@ XIOKV_DEVICE uint32_t xiokv_begin(xiokv_engine &engine, uint32_t number) {
       xiokv_min(xiokv_min(queue.sq_depth, queue.cq_depth), queue.window + 1u) -
       1u;
   engine.expired = XIOKV_IN_TIME;
-  engine.closing = 0;
+  engine.closing = engine.stopping = 0;
   if (lane == 0) {
     const uint64_t now = xiokv_clock();
     shared.times = {now, now, now, false};
@@ -154,7 +149,6 @@ XIOKV_DEVICE uint32_t xiokv_begin(xiokv_engine &engine, uint32_t number) {
   }
   for (uint32_t i = lane; i < XIOKV_ROUNDS; i += XIOKV_LANES)
     shared.freed[i] = 0;
-  return stop;
 }
 
 /// @brief Give keys [first, end) the outcome of never having been submitted.
@@ -190,11 +184,21 @@ XIOKV_DEVICE uint32_t xiokv_claim_rest(const xiokv_engine &engine) {
 }
 
 /// @brief Answer for the keys that were never submitted, so that no key is left
-/// without an outcome.
-XIOKV_DEVICE void xiokv_leave(const xiokv_engine &engine) {
+/// without an outcome. Whether the batch was stopped is asked once more: a
+/// queue that is dead, or came too late to claim a key, never looked.
+XIOKV_DEVICE void xiokv_leave(xiokv_engine &engine) {
+  const xiokv_batch &batch = *engine.batch;
+  const uint32_t rest =
+      batch.queue_count != 1 ? xiokv_claim_rest(engine) : batch.count;
+  if (engine.next == engine.end && rest == batch.count)
+    return;
+  if (xiokv_lane() == 0)
+    engine.shared->stopped =
+        xiokv_load16(reinterpret_cast<const void *>(batch.stop)).word[0];
+  xiokv_barrier();
+  engine.stopping |= xiokv_uniform(engine.shared->stopped) != 0 ? 1u : 0u;
   xiokv_leave_keys(engine, engine.next, engine.end);
-  if (engine.batch->queue_count != 1)
-    xiokv_leave_keys(engine, xiokv_claim_rest(engine), engine.batch->count);
+  xiokv_leave_keys(engine, rest, batch.count);
 }
 
 /// @brief Write ring state, state and report to one of the queue's records.
@@ -250,12 +254,9 @@ XIOKV_DEVICE void xiokv_run_batch(const xiokv_batch &batch, uint32_t number) {
   xiokv_engine engine;
   engine.arguments = engine.batch = &batch;
   engine.shared = &shared;
-  const uint32_t stop = xiokv_begin(engine, number);
+  xiokv_begin(engine, number);
   xiokv_open_tables(engine, tables);
-  if (xiokv_lane() == XIOKV_LANES - 1u)
-    shared.stop[0] = stop;
   xiokv_barrier();
-  engine.stopping = xiokv_uniform(shared.stop[0]) != 0 ? 1u : 0u;
   if (engine.queue.state == XIOKV_QUEUE_READY)
     xiokv_drive<Command>(engine);
   engine.batch = xiokv_anew(engine.arguments);

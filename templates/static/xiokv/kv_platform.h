@@ -19,9 +19,9 @@
 /// - xiokv_barrier: release and acquire at workgroup scope; all lanes.
 /// - xiokv_load16, xiokv_store16, xiokv_store32, xiokv_store64: memory that the
 ///   controller shares; a store is ordered by xiokv_release_system alone.
-/// - xiokv_poll16: a load after which, once xiokv_acquire_system was called,
-/// the
-///   lane's loads see what was written before what it saw.
+/// - xiokv_load16_if: a load by the lanes for which a condition holds, without
+/// a
+///   branch to wait at; zero in the others.
 /// - xiokv_release_system, xiokv_acquire_system: fences that reach the
 ///   controller, for the calling wave.
 /// - xiokv_shared_add, xiokv_shared_swap_if: atomics of the workgroup.

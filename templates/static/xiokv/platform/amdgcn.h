@@ -81,8 +81,8 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   return xiokv_words{{v.x, v.y, v.z, v.w}};
 }
 
-XIOKV_DEVICE xiokv_words xiokv_poll16(const void *address) {
-  return xiokv_load16(address);
+XIOKV_DEVICE xiokv_words xiokv_load16_if(bool condition, const void *address) {
+  return condition ? xiokv_load16(address) : xiokv_words{};
 }
 
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {

@@ -36,9 +36,12 @@ XIOKV_DEVICE void xiokv_wave_barrier() { __syncwarp(); }
 XIOKV_DEVICE void xiokv_release_system() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
-/// @brief Nothing but an order for the compiler: xiokv_poll16 has acquired.
-XIOKV_DEVICE void xiokv_acquire_system() { asm volatile("" ::: "memory"); }
+XIOKV_DEVICE void xiokv_acquire_system() {
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
 
+/// @brief Volatile, which is relaxed at system scope: of an acquiring load,
+/// ptxas leaves two of four bytes where no more is used.
 XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   xiokv_words w;
   asm volatile("ld.volatile.v4.u32 {%0,%1,%2,%3}, [%4];"
@@ -49,14 +52,20 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   return w;
 }
 
-/// @brief A load that acquires costs one round trip. A fence after a load costs
-/// one more: it also waits for every store that is under way to the host.
-XIOKV_DEVICE xiokv_words xiokv_poll16(const void *address) {
+XIOKV_DEVICE xiokv_words xiokv_load16_if(bool condition, const void *address) {
   xiokv_words w;
-  asm volatile("ld.acquire.sys.v4.u32 {%0,%1,%2,%3}, [%4];"
-               : "=r"(w.word[0]), "=r"(w.word[1]), "=r"(w.word[2]),
-                 "=r"(w.word[3])
-               : "l"(address)
+  asm volatile("{\n\t"
+               ".reg .pred p;\n\t"
+               "setp.ne.u32 p, %5, 0;\n\t"
+               "mov.u32 %0, 0;\n\t"
+               "mov.u32 %1, 0;\n\t"
+               "mov.u32 %2, 0;\n\t"
+               "mov.u32 %3, 0;\n\t"
+               "@p ld.volatile.v4.u32 {%0,%1,%2,%3}, [%4];\n\t"
+               "}"
+               : "=&r"(w.word[0]), "=&r"(w.word[1]), "=&r"(w.word[2]),
+                 "=&r"(w.word[3])
+               : "l"(address), "r"(condition ? 1u : 0u)
                : "memory");
   return w;
 }
