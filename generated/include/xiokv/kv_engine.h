@@ -45,6 +45,7 @@ XIOKV_DEVICE uint32_t xiokv_round(xiokv_engine &engine, uint32_t room) {
   engine.round = engine.round + 1u == XIOKV_ROUNDS ? 0 : engine.round + 1u;
   engine.batch = xiokv_anew(engine.arguments);
   const xiokv_look look = xiokv_look_at_ring(engine);
+  xiokv_tell_time(engine);
   if (room != 0)
     xiokv_submit<Command>(engine, room);
   xiokv_settle_run<Command>(engine, look);

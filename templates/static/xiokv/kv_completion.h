@@ -166,19 +166,24 @@ XIOKV_DEVICE uint32_t xiokv_new_entries(const xiokv_engine &engine,
   return seen;
 }
 
-/// @brief Tell the other lanes what this one saw; they read it after a barrier.
-XIOKV_DEVICE void xiokv_tell(xiokv_engine &engine, const xiokv_look &look) {
-  xiokv_shared &shared = *engine.shared;
+/// @brief Tell the other lanes the time, while loads are under way; lane 0.
+XIOKV_DEVICE void xiokv_tell_time(xiokv_engine &engine) {
+  if (xiokv_lane() != 0)
+    return;
   const uint32_t round = engine.round;
+  engine.shared->expired[round] = xiokv_expired(engine);
+  engine.shared->freed[round + 1u == XIOKV_ROUNDS ? 0 : round + 1u] = 0;
+}
+
+/// @brief Tell the other lanes what this one saw; they read it after a barrier.
+XIOKV_DEVICE void xiokv_tell(const xiokv_engine &engine,
+                             const xiokv_look &look) {
+  xiokv_shared &shared = *engine.shared;
   const uint32_t seen = xiokv_new_entries(engine, look);
   if (xiokv_wave_lane() == 0)
-    shared.run[round][xiokv_wave()] = seen;
+    shared.run[engine.round][xiokv_wave()] = seen;
   if (xiokv_lane() == XIOKV_LANES - 1u)
-    shared.stop[round] = look.ahead.word[0];
-  if (xiokv_lane() == 0) {
-    shared.expired[round] = xiokv_expired(engine);
-    shared.freed[round + 1u == XIOKV_ROUNDS ? 0 : round + 1u] = 0;
-  }
+    shared.stop[engine.round] = look.ahead.word[0];
 }
 
 /// @brief Entries that GPUs fetch from the host's memory at once: 32 bytes.
