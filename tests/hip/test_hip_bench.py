@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from .conftest import Standin
+from .standin_process import Standin
 
 TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()")
 
