@@ -37,11 +37,11 @@ uint64_t combined(unsigned bytes, Atomic atomic, uint64_t old, uint64_t value,
 
 } // namespace
 
-Path Hierarchy::path(uint32_t group, uint32_t wave, bool whole_processor) {
+Path Hierarchy::path(uint32_t group, uint32_t wave, bool is_spread) {
   Path path;
-  path.near = &near_[{group, whole_processor ? wave % 2 : 0}];
+  path.near = &near_[{group, is_spread ? wave % 2 : 0}];
   path.far = keeps_stores() ? &level2_.copies : &far_[group % device_parts];
-  path.group_shares_near = !whole_processor;
+  path.group_shares_near = !is_spread;
   return path;
 }
 

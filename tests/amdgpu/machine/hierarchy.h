@@ -31,8 +31,8 @@ public:
       : family_(family), level2_(level2), random_(random) {}
 
   /// @brief The path of a wave's accesses.
-  /// @param whole_processor The group's waves spread over two compute units.
-  Path path(uint32_t group, uint32_t wave, bool whole_processor);
+  /// @param is_spread The group's waves lie on two compute units.
+  Path path(uint32_t group, uint32_t wave, bool is_spread);
 
   uint32_t read(const Path &path, uint64_t address, Scope scope);
   void write(const Path &path, uint64_t address, uint32_t value, uint32_t mask,

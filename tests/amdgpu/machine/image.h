@@ -14,7 +14,6 @@
 #include "elf_file.h"
 #include "instruction.h"
 #include "kernel.h"
-#include "level2.h"
 #include "operands.h"
 
 namespace amdgpu {
@@ -35,9 +34,6 @@ public:
   const std::string &unknown() const { return unknown_; }
   /// @brief Vector registers from v0 on that the code names, and from a0 on.
   unsigned vectors(bool accumulation) const { return used_[accumulation]; }
-
-  /// @brief The second level cache of the device, which runs share.
-  Level2 level2;
 
 private:
   void decode(const void *elf, size_t size);

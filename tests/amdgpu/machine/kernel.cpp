@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "architecture.h"
 #include "error.h"
 
 namespace amdgpu {
@@ -30,6 +31,12 @@ static_assert(sizeof(Descriptor) == 64, "the ABI says 64 bytes");
 /// does not preload; firmware that does skips it.
 constexpr uint64_t preload_prologue_bytes = 256;
 
+/// Whether a group's waves need not share a compute unit.
+bool is_spread(const Descriptor &descriptor, Family family) {
+  return is_cdna(family) ? descriptor.resources3 >> 16 & 1  // TG_SPLIT
+                         : descriptor.resources1 >> 29 & 1; // WGP_MODE
+}
+
 Kernel from_descriptor(const Descriptor &descriptor, uint64_t at) {
   Kernel kernel{};
   kernel.entry = at + static_cast<uint64_t>(descriptor.entry);
@@ -43,7 +50,6 @@ Kernel from_descriptor(const Descriptor &descriptor, uint64_t at) {
   for (unsigned axis = 0; axis < 3; ++axis)
     kernel.group_id[axis] = descriptor.resources2 >> (7 + axis) & 1;
   kernel.private_offset = descriptor.resources2 & 1;
-  kernel.whole_processor = descriptor.resources1 >> 29 & 1;
   if (kernel.preload_words > 0)
     kernel.entry += preload_prologue_bytes;
   return kernel;
@@ -73,6 +79,7 @@ std::map<std::string, Kernel> read_kernels(const ElfFile &elf) {
     Descriptor descriptor;
     memcpy(&descriptor, elf.base() + symbol->second.offset, sizeof descriptor);
     Kernel kernel = from_descriptor(descriptor, symbol->second.offset);
+    kernel.is_spread = is_spread(descriptor, family_of(elf.target()));
     kernel.largest_group = static_cast<uint32_t>(
         metadata.number_or(".max_flat_workgroup_size", 1024));
     kernel.arguments = read_arguments(metadata);

@@ -46,7 +46,7 @@ struct Kernel {
   uint32_t largest_group;  ///< Lanes.
   bool group_id[3];        ///< Whether it gets its group's x, y, z.
   bool private_offset;     ///< Whether it gets its wave's scratch offset.
-  bool whole_processor;    ///< A group's waves spread over two compute units.
+  bool is_spread;          ///< A group's waves lie on several compute units.
   std::vector<Argument> arguments;
 
   uint32_t wave() const { return properties & property_wave32 ? 32 : 64; }

@@ -25,6 +25,11 @@ void poke(uint64_t address, uint32_t value, uint32_t mask) {
   });
 }
 
+Level2 &Level2::of_device() {
+  static Level2 level2;
+  return level2;
+}
+
 uint32_t Level2::read(uint64_t address) const {
   const uint32_t value = peek(address);
   const auto found = words_.find(address);

@@ -21,7 +21,9 @@ void poke(uint64_t address, uint32_t value, uint32_t mask);
 
 class Level2 {
 public:
-  /// @brief Runs of one image share the cache.
+  /// @brief The one of the device, which all runs of the process share.
+  static Level2 &of_device();
+
   std::mutex mutex;
   /// @brief Copies, with the device's own stores in them.
   Cache copies;

@@ -37,12 +37,9 @@ u16 min_signed16(i16 a, i16 b) { return static_cast<u16>(min_of(a, b)); }
 u16 max_signed16(i16 a, i16 b) { return static_cast<u16>(max_of(a, b)); }
 
 void add_carries(Table &table) {
-  for (const char *name : {"v_add_co_u32"})
-    table[name] = {vector<add_carry>, Shape::carry};
-  for (const char *name : {"v_sub_co_u32"})
-    table[name] = {vector<sub_carry>, Shape::carry};
-  for (const char *name : {"v_subrev_co_u32"})
-    table[name] = {vector<reverse_sub_carry>, Shape::carry};
+  table["v_add_co_u32"] = {vector<add_carry>, Shape::carry};
+  table["v_sub_co_u32"] = {vector<sub_carry>, Shape::carry};
+  table["v_subrev_co_u32"] = {vector<reverse_sub_carry>, Shape::carry};
   for (const char *name : {"v_addc_co_u32", "v_add_co_ci_u32"})
     table[name] = {vector<add_with_carry>, Shape::carry};
   for (const char *name : {"v_subb_co_u32", "v_sub_co_ci_u32"})

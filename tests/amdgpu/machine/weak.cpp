@@ -25,7 +25,7 @@ constexpr uint64_t most_tries = 100;
 class WeakMemory : public Memory {
 public:
   explicit WeakMemory(Run &run)
-      : run_(run), family_(run.image().family()), level2_(run.image().level2),
+      : run_(run), family_(run.image().family()), level2_(Level2::of_device()),
         random_(run.random()), hierarchy_(family_, level2_, random_),
         performer_(hierarchy_, level2_, random_) {
     // A launch begins with an invalidation.
@@ -176,13 +176,13 @@ private:
   Lot &lot_of(Wave &wave) {
     if (wave.lot != nullptr)
       return *wave.lot;
-    const bool whole = run_.request().kernel->whole_processor;
+    const bool spread = run_.request().kernel->is_spread;
     const uint32_t group = wave.group->number;
     // Waves of one compute unit see each other's stores at once.
-    const std::pair<uint32_t, uint32_t> place{group, whole ? wave.index : 0};
+    const std::pair<uint32_t, uint32_t> place{group, spread ? wave.index : 0};
     auto lot = std::make_unique<Lot>();
     lot->order = &orders_[place];
-    lot->path = hierarchy_.path(group, wave.index, whole);
+    lot->path = hierarchy_.path(group, wave.index, spread);
     wave.lot = lot.get();
     lots_.push_back(std::move(lot));
     return *wave.lot;
