@@ -52,28 +52,6 @@ def test_work_before_and_after_in_the_caller_s_stream_stays_in_order(
         api.stream_destroy(stream)
 
 
-def test_batches_in_two_streams_follow_one_another(api: Any, attach: Any, array: Any) -> None:
-    _, kv = attach(queues=2, block_size=64)
-    ones, twos = array(64 * COUNT, "device"), array(64 * COUNT, "device")
-    out = array(64 * COUNT, "device")
-    ones.fill(b"1" * ones.size)
-    twos.fill(b"2" * twos.size)
-    with api.using(0):
-        streams = [api.stream_create(), api.stream_create()]
-    for _ in range(30):
-        results = [
-            kv.store(KEYS, ones, stream=streams[0]),
-            kv.store(KEYS, twos, stream=streams[1]),
-            kv.retrieve(KEYS, out, stream=streams[0]),
-        ]
-        for result in results:
-            result.raise_for_status()
-        assert out.bytes() == b"2" * out.size
-    with api.using(0):
-        for stream in streams:
-            api.stream_destroy(stream)
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_kernel_that_spins_holds_nothing_up(
     attach: Any, block: Any, spinner: Any, some_bytes: Callable[..., bytes], mode: int
@@ -147,20 +125,6 @@ def test_a_controller_that_hangs_is_reset_and_goes_on(
     block.fill(bytes(block.size))
     kv.retrieve(KEYS, block).raise_for_status()
     assert block.bytes() == data
-
-
-def test_a_stop_in_mid_batch_cancels_what_was_not_submitted(
-    attach: Any, module: Any, block: Any
-) -> None:
-    emulator, kv = attach(depth=16, window=15, block_size=BLOCK)
-    emulator.fault("delay", amount=20_000)
-    with module.driver.stream() as stream:
-        result = kv.store(KEYS, block, stream=stream)
-        time.sleep(0.1)
-        result.cancel()
-        assert set(result.counts) == {Outcome.OK, Outcome.CANCELLED}
-    emulator.clear_faults()
-    kv.store(KEYS, block).raise_for_status()
 
 
 def test_a_queue_is_taken_over_handed_back_and_taken_over_by_the_cpu(

@@ -75,37 +75,6 @@ def run_all_commands(place: str, options: dict[str, Any]) -> dict[str, Any]:
         return {**seen, "same": bytes_of(out) == BLOCKS}
 
 
-def store_many(count: int) -> list[Any]:
-    import numpy as np
-
-    keys = [f"{i:x}".encode() for i in range(count)]
-    values = np.arange(count * 8, dtype="<u4")
-    with attached(queues=2, block_size=32) as (_, controller, kv):
-        stored = kv.store(keys, values, copy=True)
-        out = np.zeros_like(values)
-        taken = kv.retrieve(keys, out, copy=True)
-        stored.raise_for_status()
-        taken.raise_for_status()
-        return [len(stored), len(taken), bool((out == values).all()), controller.counters().keys]
-
-
-def order_batches(several: bool) -> list[bool]:
-    """Store, overwrite and retrieve at once, without a wait between."""
-    with attached(queues=2) as (module, _, kv):
-        other = bytes(reversed(BLOCKS))
-        first, second, out = filled(module), filled(module, other), module.empty(len(BLOCKS))
-        streams = [module.stream() for _ in range(3)]
-        one, two, three = streams if several else streams[:1] * 3
-        kv.store(KEYS, first, stream=one)
-        kv.store(KEYS, second, stream=two)
-        result = kv.retrieve(KEYS, out, stream=three)
-        result.raise_for_status()
-        found = bytes_of(out)
-        for stream in streams:
-            stream.close()
-        return [found == other, result.done]
-
-
 def order_foreign_work() -> dict[str, Any]:
     """Put copies of hip-python's own before and after batches, behind a kernel that waits."""
     from hip import hip
@@ -143,47 +112,6 @@ def log_of_a_batch(log: str) -> list[str]:
         kv.retrieve(keys, buffer, stream=stream).raise_for_status()
         lines = Path(log).read_text().splitlines()[before:]
         return sorted({line.split()[0] for line in lines})
-
-
-def time_out(how: str) -> dict[str, Any]:
-    """Let commands never complete, then bring the queues back."""
-    from xiokv.runtime import DeadQueueFault
-
-    with attached(queues=2, timeout=1.0) as (module, controller, kv):
-        given, out = filled(module), module.empty(len(BLOCKS))
-        kv.store(KEYS, given).raise_for_status()
-        if how == "dropped":
-            controller.fault("drop", key=KEYS[1])
-        else:
-            controller.kill()
-        result = kv.retrieve(KEYS, out)
-        seen: dict[str, Any] = {"outcomes": names(result), "held": result.buffer_may_be_written}
-        try:
-            kv.exist(KEYS)
-        except DeadQueueFault:
-            seen["refused"] = True
-        controller.clear_faults()
-        if how == "killed":
-            controller.reset()
-            kv.confirm_deleted()
-        kv.reset()
-        seen["free"] = not result.buffer_may_be_written
-        kv.retrieve(KEYS, out).raise_for_status()
-        return {**seen, "same": bytes_of(out) == BLOCKS}
-
-
-def cancel_a_batch() -> dict[str, Any]:
-    with attached(controller={"threads": 0}, timeout=60.0) as (module, controller, kv):
-        keys = [b"%d" % i for i in range(100)]
-        with module.stream() as stream:
-            result = kv.exist(keys, stream=stream)
-            while not controller.step(1):
-                pass
-            result.cancel()
-            controller.start()
-            outcomes = names(result)
-        again = names(kv.exist(keys[:2]))
-    return {"outcomes": sorted(set(outcomes)), "length": len(outcomes), "again": again}
 
 
 def take_over(place: str) -> dict[str, Any]:
@@ -284,12 +212,6 @@ ALL_COMMANDS = {
 
 
 @pytest.mark.parametrize("arch", [WAVE64, WAVE32])
-@pytest.mark.parametrize("place", ["HOST", "DEVICE"])
-def test_every_command_works_wherever_the_values_lie(standin: Any, arch: str, place: str) -> None:
-    assert standin.call(run_all_commands, place, {"queues": 2}, arch=arch) == ALL_COMMANDS
-
-
-@pytest.mark.parametrize("arch", [WAVE64, WAVE32])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_command_works_on_weak_memory(standin: Any, arch: str, seed: int) -> None:
     options = {"queues": 2, "memory_mode": 3}
@@ -305,16 +227,6 @@ def test_every_command_works_wherever_the_rings_lie(standin: Any, mode: int) -> 
 def test_the_device_may_have_addresses_of_its_own_for_host_memory(standin: Any) -> None:
     options = {"queues": 2}
     assert standin.call(run_all_commands, "HOST", options, two_addresses=1) == ALL_COMMANDS
-
-
-@pytest.mark.parametrize("count", [0, 1, 300])
-def test_a_batch_may_have_any_number_of_keys(standin: Any, count: int) -> None:
-    assert standin.call(store_many, count) == [count, count, True, count]
-
-
-@pytest.mark.parametrize("several", [False, True], ids=["one stream", "three streams"])
-def test_batches_run_one_after_the_other(standin: Any, several: bool) -> None:
-    assert standin.call(order_batches, several) == [True, True]
 
 
 def test_work_in_the_callers_stream_stays_before_and_after(standin: Any) -> None:
@@ -336,30 +248,6 @@ def test_a_batch_neither_synchronizes_nor_allocates(standin: Any, tmp_path: Path
         "hipModuleLaunchKernel",
         "hipPointerGetAttributes",
         "hipStreamWaitEvent",
-    }
-
-
-@pytest.mark.parametrize(
-    ("how", "outcomes"),
-    [("dropped", ["OK", "TIMEOUT", "OK"]), ("killed", ["TIMEOUT"] * 3)],
-)
-def test_a_controller_that_hangs_ends_in_timeouts_and_a_free_gpu(
-    standin: Any, how: str, outcomes: list[str]
-) -> None:
-    assert standin.call(time_out, how) == {
-        "outcomes": outcomes,
-        "held": True,
-        "refused": True,
-        "free": True,
-        "same": True,
-    }
-
-
-def test_a_stopped_batch_is_drained_and_its_queue_usable(standin: Any) -> None:
-    assert standin.call(cancel_a_batch) == {
-        "outcomes": ["CANCELLED", "MISSING"],
-        "length": 100,
-        "again": ["MISSING", "MISSING"],
     }
 
 
