@@ -160,6 +160,24 @@ VECTOR = (
         lambda a, b, c: signed(b, 16) >> (a & 15) & M16,
         only="gfx9",
     ),
+    Case(
+        "v_pk_add_u16 {d}, {a}, {b}",
+        lambda a, b, c: ((a + b) & M16) | ((a >> 16) + (b >> 16)) << 16,
+    ),
+    Case(
+        "v_pk_mul_lo_u16 {d}, {a}, {b} op_sel:[0,1] op_sel_hi:[0,1]",
+        lambda a, b, c: ((a & M16) * (b >> 16) & M16) * 0x10001,
+    ),
+    Case(
+        "v_pk_mad_u16 {d}, {a}, {b}, {c}",
+        lambda a, b, c: (a * b + c & M16) | ((a >> 16) * (b >> 16) + (c >> 16)) << 16,
+    ),
+    Case(
+        "v_pk_ashrrev_i16 {d}, {a}, {b}",
+        lambda a, b, c: (
+            (signed(b, 16) >> (a & 15) & M16) | (signed(b) >> 16 >> (a >> 16 & 15)) << 16
+        ),
+    ),
     # Parts of registers.
     Case(
         "v_add_u32_sdwa {d}, {a}, {b} dst_sel:DWORD dst_unused:UNUSED_PAD "

@@ -104,6 +104,18 @@ def test_a_lane_has_memory_of_its_own(architecture: str, flags: int) -> None:
 
 
 @pytest.mark.parametrize("flags", [0, WEAK])
+def test_a_function_may_be_called(architecture: str, flags: int) -> None:
+    to, calls = room(70), room(70)
+    with image(SOURCE, architecture).start(
+        "called", pack(to, calls), lanes=(70,), flags=flags, limit=10**6
+    ) as run:
+        run.to_end()
+    numbers, counts = (0, 1, 1, 2, 3, 5, 8), (1, 1, 3, 5, 9, 15, 25)
+    assert list(to) == [numbers[lane % 7] for lane in range(70)]
+    assert list(calls) == [counts[lane % 7] for lane in range(70)]
+
+
+@pytest.mark.parametrize("flags", [0, WEAK])
 def test_a_pointer_may_be_to_lds_or_to_memory(architecture: str, flags: int) -> None:
     memory, to = room(64), room(64)
     with image(SOURCE, architecture).start(

@@ -317,18 +317,20 @@ FUNCTION(float_sums) {
   X(add_sub64)                                                                 \
   X(mul64)                                                                     \
   X(mul_high64)                                                                \
-  X(mul_high_signed64) X(add128) X(shifts64) X(shift_signed64) X(divide64) X(  \
-      divide_signed64) X(rotate64) X(add_sub32) X(mul32) X(mul_wide32)         \
-      X(mul_wide_signed32) X(mul_high32) X(mul24) X(mul24_signed) X(shifts32)  \
-          X(shift_signed32) X(shift_adds) X(divide32) X(divide_signed32)       \
-              X(divide_by_constants) X(logic64) X(logic32) X(fields)           \
-                  X(variable_fields) X(signed_fields) X(extensions) X(counts)  \
-                      X(leading) X(trailing) X(leading_or_none) X(reversed)    \
-                          X(bytes) X(rotate32) X(add16) X(mul16) X(shifts16)   \
-                              X(compare16) X(compare_unsigned64) X(            \
-                                  compare_signed64) X(compare_unsigned32)      \
-                                  X(compare_signed32) X(extremes) X(distance)  \
-                                      X(magnitude) X(saturated) X(branches)    \
-                                          X(switches) X(loops)                 \
-                                              X(greatest_divisor) X(to_floats) \
-                                                  X(from_floats) X(float_sums)
+  X(mul_high_signed64)                                                         \
+  X(add128)                                                                    \
+  X(shifts64) X(shift_signed64) X(divide64) X(divide_signed64) X(rotate64)     \
+      X(add_sub32) X(mul32) X(mul_wide32) X(mul_wide_signed32) X(mul_high32)   \
+          X(mul24) X(mul24_signed) X(shifts32) X(shift_signed32) X(shift_adds) \
+              X(divide32) X(divide_signed32) X(divide_by_constants) X(logic64) \
+                  X(logic32) X(fields) X(variable_fields) X(signed_fields)     \
+                      X(extensions) X(counts) X(leading) X(trailing)           \
+                          X(leading_or_none) X(reversed) X(bytes) X(rotate32)  \
+                              X(add16) X(mul16) X(shifts16) X(compare16)       \
+                                  X(compare_unsigned64) X(compare_signed64) X( \
+                                      compare_unsigned32) X(compare_signed32)  \
+                                      X(extremes) X(distance) X(magnitude)     \
+                                          X(saturated) X(branches) X(switches) \
+                                              X(loops) X(greatest_divisor)     \
+                                                  X(to_floats) X(from_floats)  \
+                                                      X(float_sums)

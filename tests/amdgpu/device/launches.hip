@@ -99,3 +99,17 @@ KERNEL values(uint8_t a, uint64_t b, uint16_t c, uint64_t *to) {
   to[1] = b;
   to[2] = c;
 }
+
+/// A function that is called, calls itself, and keeps things in memory.
+__attribute__((device)) __attribute__((noinline)) uint32_t
+fibonacci(uint32_t n, volatile uint32_t *calls) {
+  volatile uint32_t kept[2] = {n, 1};
+  *calls = *calls + kept[1];
+  if (n < 2)
+    return kept[0];
+  return fibonacci(n - 1, calls) + fibonacci(kept[0] - 2, calls);
+}
+
+KERNEL called(uint32_t *to, uint32_t *calls) {
+  to[lane()] = fibonacci(lane() % 7, calls + lane());
+}

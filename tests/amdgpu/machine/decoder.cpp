@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "decoder.h"
 
+#include <stdexcept>
+
 #include "error.h"
 #include "rewrite.h"
 
@@ -46,9 +48,16 @@ int64_t bits_of(const std::string &list) {
   return bits;
 }
 
-int64_t op_sel(const Text &text) {
-  const auto found = text.modifiers.find("op_sel");
-  return found == text.modifiers.end() ? 0 : bits_of(found->second);
+int64_t bits_of(const Text &text, const char *modifier, int64_t otherwise) {
+  const auto found = text.modifiers.find(modifier);
+  return found == text.modifiers.end() ? otherwise : bits_of(found->second);
+}
+
+int64_t op_sel(const Text &text) { return bits_of(text, "op_sel", 0); }
+
+/// For packed instructions: op_sel, then op_sel_hi.
+int64_t both_op_sels(const Text &text) {
+  return op_sel(text) | bits_of(text, "op_sel_hi", 7) << 4;
 }
 
 /// Modifiers whose meaning the machine does not have.
@@ -85,6 +94,10 @@ Instruction Decoder::decode(const Line &line, bool &known) {
     instruction = decode_text(line.text);
   } catch (const Unknown &) {
     known = false;
+  } catch (const std::logic_error &) {
+    known = false; // Too few operands, or no number where there must be one.
+  }
+  if (!known) {
     instruction = Instruction{};
     instruction.run = fail_unknown;
   }
@@ -277,7 +290,7 @@ void Decoder::take_parts(const Text &text, unsigned sources) {
 /// Where the text asks for more than the handler does, puts it around it.
 void Decoder::rewrite(Instruction &i, const Text &text) {
   refuse_modifiers(text);
-  i.immediate = op_sel(text);
+  i.immediate = both_op_sels(text);
   i.keep_high = !is_cdna(family_);
   take_parts(text, sources_);
   if (has_movement(text)) {

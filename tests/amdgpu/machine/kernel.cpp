@@ -31,6 +31,9 @@ static_assert(sizeof(Descriptor) == 64, "the ABI says 64 bytes");
 /// does not preload; firmware that does skips it.
 constexpr uint64_t preload_prologue_bytes = 256;
 
+/// Scratch of a lane where no one knows how deep calls will go.
+constexpr uint32_t stack_bytes = 16384;
+
 /// Whether a group's waves need not share a compute unit.
 bool is_spread(const Descriptor &descriptor, Family family) {
   return is_cdna(family) ? descriptor.resources3 >> 16 & 1  // TG_SPLIT
@@ -50,6 +53,8 @@ Kernel from_descriptor(const Descriptor &descriptor, uint64_t at) {
   for (unsigned axis = 0; axis < 3; ++axis)
     kernel.group_id[axis] = descriptor.resources2 >> (7 + axis) & 1;
   kernel.private_offset = descriptor.resources2 & 1;
+  if (kernel.properties & property_dynamic_stack)
+    kernel.scratch_bytes += stack_bytes;
   if (kernel.preload_words > 0)
     kernel.entry += preload_prologue_bytes;
   return kernel;

@@ -32,6 +32,7 @@ enum KernelProperty : uint32_t {
   property_flat_scratch = 1 << 5,
   property_private_size = 1 << 6,
   property_wave32 = 1 << 10,
+  property_dynamic_stack = 1 << 11,
 };
 
 struct Kernel {

@@ -45,6 +45,7 @@ void add_scalar_float(Table &table);
 void add_scalar_control(Table &table);
 void add_vector_integer(Table &table);
 void add_vector_wide(Table &table);
+void add_vector_packed(Table &table);
 void add_vector_compare(Table &table);
 void add_vector_float(Table &table);
 void add_vector_across(Table &table);
