@@ -163,3 +163,20 @@ def test_a_wave_goes_past_the_second_read_where_it_went_past_the_invalidate() ->
     assert found(text) == []
     # Another mask is another condition.
     assert found(text.replace(read, read.replace("s[20:21]", "s[26:27]"))) != []
+
+
+def test_a_wave_that_saw_no_entry_reads_none_again_and_needs_no_invalidate() -> None:
+    seen = (
+        "v_cmp_ne_u32_e64 s[20:21], 0, v30\n"
+        "s_and_saveexec_b64 s[30:31], s[20:21]\n"
+        "s_cbranch_execz 1 to 23\nbuffer_inv sc0 sc1\n"
+        "v_cmp_lt_u32_e32 vcc, v0, v30\n"
+        "s_and_saveexec_b64 s[30:31], vcc\n"
+        "s_cbranch_execz 1 to 31\nflat_load"
+    )
+    text = KERNEL.replace("buffer_inv sc0 sc1\nflat_load", seen)
+    assert found(text) == []
+    # Above nothing is not below something.
+    assert (
+        found(text.replace("v_cmp_lt_u32_e32 vcc, v0, v30", "v_cmp_gt_u32_e32 vcc, v0, v30")) != []
+    )

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
+from .conditions import Condition, Key, condition
 from .listing import Instruction
-from .operands import effects, registers
+from .operands import effects
 
 State = TypeVar("State")
 Place = TypeVar("Place", bound=Hashable)
-
-# Registers that hold the lanes for which some code is run.
-Mask = tuple[str, ...]
 
 _ENDS = ("s_endpgm", "s_code_end")
 _NO_WAY_ON = ("s_branch", *_ENDS)
@@ -33,13 +31,13 @@ class Block:
         body: the instructions.
         target: the block that the last one branches to.
         after: the block that follows it otherwise.
-        mask: the branch is for waves of which no lane is in this mask; None: for others.
+        condition: what decides between the two, where that is known.
     """
 
     body: tuple[Instruction, ...]
     target: int | None
     after: int | None
-    mask: Mask | None
+    condition: Condition | None
 
     @property
     def successors(self) -> tuple[int, ...]:
@@ -63,22 +61,8 @@ def blocks(function: Sequence[Instruction]) -> Graph:
         body = tuple(function[first:end])
         goes_on = body[-1].name not in _NO_WAY_ON and end < len(function)
         after = function[end].address if goes_on else None
-        found[body[0].address] = Block(body, body[-1].target, after, _mask(body))
+        found[body[0].address] = Block(body, body[-1].target, after, condition(body))
     return found
-
-
-def _mask(body: Sequence[Instruction]) -> Mask | None:
-    """The mask that the lanes were last narrowed by, where none of them left goes past code."""
-    if body[-1].name != "s_cbranch_execz":
-        return None
-    for instruction in reversed(body):
-        if instruction.name.startswith("s_and_saveexec_"):
-            return registers(instruction.operands[1])
-        if "saveexec" in instruction.name or instruction.name.startswith("v_cmpx_"):
-            return None
-        if instruction.operands and instruction.operands[0].startswith("exec"):
-            return None
-    return None
 
 
 def forward(
@@ -128,8 +112,8 @@ def paths(
 ) -> Iterator[tuple[frozenset[Place], Instruction]]:
     """Yield what matters with all the states in which some path reaches it.
 
-    A wave that went past code because none of its lanes is in a mask goes past other code
-    for the same reason, as long as the mask is as it was: no path does otherwise.
+    A path that goes past code because something is zero goes past other code for the same
+    reason, as long as that is not written.
 
     Args:
         graph: blocks; the first one is where the function begins.
@@ -138,9 +122,9 @@ def paths(
         matters: tells instructions that change the state, or that are wanted, from others.
     """
     marks = {i.address for block in graph.values() for i in block.body if matters(i)}
-    masks = _shared_masks(graph, marks)
+    keys = _shared_keys(graph, marks)
     written = {
-        instruction.address: _overwritten(instruction, masks)
+        instruction.address: _overwritten(instruction, keys)
         for block in graph.values()
         for instruction in block.body
     }
@@ -151,16 +135,17 @@ def paths(
         if not gone and not marked:
             return states
         return frozenset(
-            (step(place, instruction) if marked else place, empty - gone) for place, empty in states
+            (step(place, instruction) if marked else place, zero - gone) for place, zero in states
         )
 
     def leave(states: _Paths[Place], block: Block, successor: int) -> _Paths[Place] | None:
-        mask = block.mask
-        if mask not in masks:
-            return states
-        if successor == block.target:
-            return frozenset((place, empty | {mask}) for place, empty in states)
-        return frozenset(path for path in states if mask not in path[1]) or None
+        told, needed = _on_the_way(block, successor)
+        return (
+            frozenset(
+                (place, zero | told & keys) for place, zero in states if zero.isdisjoint(needed)
+            )
+            or None
+        )
 
     start: _Paths[Place] = frozenset({(entry, frozenset())})
     for states, instruction in forward(graph, start, step_all, frozenset.union, leave):
@@ -168,23 +153,41 @@ def paths(
             yield frozenset(place for place, _ in states), instruction
 
 
-def _shared_masks(graph: Graph, marks: set[int]) -> set[Mask]:
-    """Masks for which waves go past code in several places, past marked code in one of them."""
-    uses = Counter(block.mask for block in graph.values() if block.mask)
-    return {
-        block.mask
-        for block in graph.values()
-        if block.mask
-        and uses[block.mask] > 1
-        and any(block.after <= mark < block.target for mark in marks)
-    }
+def _on_the_way(block: Block, successor: int) -> tuple[frozenset[Key], frozenset[Key]]:
+    """What is zero on the way to a successor, and what is not."""
+    known = block.condition
+    if known is None or block.target == block.after:
+        return frozenset(), frozenset()
+    past = (successor == block.target) == known.taken
+    return (known.told, frozenset()) if past else (frozenset(), known.needed)
 
 
-def _overwritten(instruction: Instruction, masks: set[Mask]) -> frozenset[Mask]:
+def _shared_keys(graph: Graph, marks: set[int]) -> frozenset[Key]:
+    """What two places depend on, of which one is a way past marked code."""
+    told: set[Key] = set()
+    needed: Counter[Key] = Counter()
+    for block in graph.values():
+        if known := block.condition:
+            needed.update(known.needed)
+            if any(mark in marks for mark in _passed(graph, block, known)):
+                told |= known.told
+    return frozenset(key for key in told if needed[key] > 1)
+
+
+def _passed(graph: Graph, block: Block, known: Condition) -> Iterator[int]:
+    """Addresses between a branch and where it goes."""
+    for first in graph:
+        if block.after is not None and block.target is not None:
+            inside = block.after <= first < block.target
+            if inside if known.taken else first == block.target:
+                yield from (i.address for i in graph[first].body)
+
+
+def _overwritten(instruction: Instruction, keys: frozenset[Key]) -> frozenset[Key]:
     written = {register for register, _ in effects(instruction)}
-    return frozenset(mask for mask in masks if not written.isdisjoint(mask))
+    return frozenset(key for key in keys if not written.isdisjoint(key))
 
 
-# A state, and the masks that are known to hold no lane.
-_Path = tuple[Place, frozenset[Mask]]
+# A state, and what is known to be zero.
+_Path = tuple[Place, frozenset[Key]]
 _Paths = frozenset[_Path[Place]]

@@ -21,17 +21,20 @@ from .operands import effects, is_atomic, registers, returns
 # Origins of a value, a bit each.
 ARGUMENTS, QUEUES, STOP, STATE, RESULTS = (1 << bit for bit in range(5))
 SQ, CQ, SQ_DOORBELL, CQ_DOORBELL, PRP_POOL, TABLES, MIRROR = (1 << bit for bit in range(5, 12))
-LDS = 1 << 12
+LDS, INPUTS = (1 << bit for bit in range(12, 14))
 _COMPLETIONS = 16  # the bit of the first load of a completion; the other loads' follow
 
 # An address is one thing's. A path on which no lane goes on may leave an older address in
 # its register: then what comes first here is what it is.
 _PLACES = (
-    *(SQ_DOORBELL, CQ_DOORBELL, SQ, PRP_POOL, CQ),
+    *(SQ_DOORBELL, CQ_DOORBELL, SQ, PRP_POOL, INPUTS, CQ),
     *(RESULTS, STOP, STATE, MIRROR, TABLES, LDS, QUEUES, ARGUMENTS),
 )
 
-_BATCH = {"queues": QUEUES, "stop": STOP, "state": STATE, "results": RESULTS}
+_BATCH = {
+    **{"queues": QUEUES, "stop": STOP, "state": STATE, "results": RESULTS},
+    **dict.fromkeys(("keys", "key_lengths", "sizes", "offsets", "page_table"), INPUTS),
+}
 _QUEUE = {
     "sq": SQ,
     "cq": CQ,
