@@ -69,8 +69,7 @@ struct Operation {
   Access access;
   Order *order = nullptr;
   Path path = {};
-  uint8_t counters = 0; ///< Bits of those that still count it.
-  bool is_flat = false;
+  uint8_t counters = 0;       ///< Bits of those that still count it.
   bool returns = false;       ///< Into registers, which are poisoned till then.
   bool flushes = false;       ///< A write-back that has not happened.
   std::vector<Piece> pieces;  ///< Of memory.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "accounts.h"
 #include "performer.h"
 #include "places.h"
 #include "run.h"
@@ -11,9 +12,6 @@
 namespace amdgpu {
 
 namespace {
-
-/// Operations of a wave that may be open; the hardware's counters end at 63.
-constexpr size_t most_open = 60;
 
 /// One event in so many takes a dword from the second level cache to memory.
 constexpr uint64_t write_back_share = 3;
@@ -27,7 +25,8 @@ public:
   explicit WeakMemory(Run &run)
       : run_(run), family_(run.image().family()), level2_(Level2::of_device()),
         random_(run.random()), hierarchy_(family_, level2_, random_),
-        performer_(hierarchy_, level2_, random_) {
+        performer_(hierarchy_, level2_, random_),
+        accounts_(family_, performer_, random_) {
     // A launch begins with an invalidation.
     const Lock lock(level2_.mutex);
     level2_.copies.forget();
@@ -64,8 +63,7 @@ public:
     for (unsigned part = 0; part < form.parts; ++part)
       for (uint64_t lanes = access.lanes; lanes != 0; lanes &= lanes - 1)
         place(*operation, static_cast<unsigned>(__builtin_ctzll(lanes)), part);
-    count(*operation);
-    issue(lot, std::move(operation));
+    accounts_.open(lot, std::move(operation));
   }
 
   void scalar_load(Wave &wave, const Instruction &instruction,
@@ -79,7 +77,7 @@ public:
       operation->words[0].lane[i] = 0;
       operation->pieces.push_back({address + 4u * i, 4, i, 0, 0});
     }
-    issue(lot, std::move(operation));
+    accounts_.open(lot, std::move(operation));
   }
 
   void scalar_result(Wave &wave, const Instruction &instruction,
@@ -89,27 +87,17 @@ public:
     auto operation = make(lot, Kind::scalar, wave, instruction);
     operation->words[0].lane[0] = static_cast<uint32_t>(value);
     operation->words[0].lane[1] = static_cast<uint32_t>(value >> 32);
-    issue(lot, std::move(operation));
+    accounts_.open(lot, std::move(operation));
   }
 
   void wait(Wave &wave, const Instruction &instruction) override {
     const Lock lock(level2_.mutex);
     Lot &lot = lot_of(wave);
-    if (is_under_way(lot, instruction) && random_.below(most_tries) != 0) {
+    if (accounts_.is_under_way(lot, instruction.wait) &&
+        random_.below(most_tries) != 0)
       --wave.pc;
-      return;
-    }
-    for (uint8_t i = 0; i < counters; ++i) {
-      const auto counter = static_cast<Counter>(i);
-      const auto counted = [&] {
-        return std::count_if(
-            lot.open.begin(), lot.open.end(),
-            [&](const auto &held) { return held->counted_by(counter); });
-      };
-      if (instruction.wait[i] != no_wait)
-        while (counted() > instruction.wait[i])
-          retire_one(lot, counter);
-    }
+    else
+      accounts_.wait(lot, instruction.wait);
   }
 
   void invalidate(Wave &wave, const Instruction &instruction) override {
@@ -123,8 +111,7 @@ public:
     if (family_ != Family::rdna4)
       return;
     auto operation = make(lot, Kind::mark, wave, instruction);
-    operation->counters = 1 << counter_load;
-    issue(lot, std::move(operation));
+    accounts_.open(lot, std::move(operation));
   }
 
   void write_back(Wave &wave, const Instruction &instruction) override {
@@ -132,8 +119,7 @@ public:
     Lot &lot = lot_of(wave);
     auto operation = make(lot, Kind::write_back, wave, instruction);
     operation->flushes = true;
-    operation->counters = static_cast<uint8_t>(1 << store_counter());
-    issue(lot, std::move(operation));
+    accounts_.open(lot, std::move(operation));
   }
 
   /// What the wave has stored goes its way; what it has loaded is nobody's.
@@ -146,7 +132,7 @@ public:
       if (operation->kind == Kind::load || operation->kind == Kind::scalar)
         performer_.drop(*operation);
     lot.ended = true;
-    tidy(lot);
+    accounts_.tidy(lot);
     lots_.erase(std::remove_if(lots_.begin(), lots_.end(),
                                [](const auto &held) {
                                  return held->ended && held->open.empty();
@@ -188,46 +174,13 @@ private:
     return *wave.lot;
   }
 
-  /// Whether an instruction waits for a load from memory that has not ended.
-  static bool is_under_way(const Lot &lot, const Instruction &instruction) {
-    return std::any_of(lot.open.begin(), lot.open.end(), [&](const auto &held) {
-      if (held->kind != Kind::load || held->left == 0)
-        return false;
-      for (uint8_t i = 0; i < counters; ++i)
-        if (instruction.wait[i] != no_wait &&
-            held->counted_by(static_cast<Counter>(i)))
-          return true;
-      return false;
-    });
-  }
-
   std::unique_ptr<Operation> make(Lot &lot, Kind kind, Wave &wave,
                                   const Instruction &instruction) {
     auto operation = std::make_unique<Operation>(kind, wave, instruction);
     operation->order = lot.order;
     operation->path = lot.path;
     operation->returns = kind == Kind::scalar || instruction.memory.returns;
-    if (kind == Kind::scalar)
-      operation->counters = static_cast<uint8_t>(1 << scalar_counter());
     return operation;
-  }
-
-  Counter store_counter() const {
-    return is_cdna(family_) ? counter_load : counter_store;
-  }
-  Counter scalar_counter() const {
-    return family_ == Family::rdna4 ? counter_scalar : counter_lds;
-  }
-
-  /// Says which counters count an access.
-  void count(Operation &operation) const {
-    const MemoryForm &form = operation.access.form();
-    operation.is_flat = form.space == Space::flat;
-    if (form.space == Space::lds || form.space == Space::flat)
-      operation.counters |= 1 << counter_lds;
-    if (form.space != Space::lds)
-      operation.counters |= static_cast<uint8_t>(
-          1 << (operation.returns ? counter_load : store_counter()));
   }
 
   /// Finds what a lane reaches. Scratch, which is its own, it has at once.
@@ -244,102 +197,6 @@ private:
     }
   }
 
-  void issue(Lot &lot, std::unique_ptr<Operation> operation) {
-    Operation &added = *operation;
-    lot.open.push_back(std::move(operation));
-    performer_.add(added);
-    if (added.returns)
-      change_poison(lot, added, added.counters, 1);
-    if (lot.open.size() > most_open)
-      for (const auto &held : lot.open)
-        if (!held->performed()) {
-          performer_.perform(lot, *held);
-          break;
-        }
-    tidy(lot);
-  }
-
-  void change_poison(Lot &lot, const Operation &operation, uint8_t by,
-                     int more) {
-    for (uint8_t i = 0; i < counters; ++i)
-      if (by >> i & 1)
-        lot.poison.change(operation.access.instruction, static_cast<Counter>(i),
-                          more);
-  }
-
-  /// Whether operations that a counter counts end in the order of their issue.
-  bool comes_in_order(const Lot &lot, Counter counter) const {
-    return std::none_of(lot.open.begin(), lot.open.end(),
-                        [&](const auto &held) {
-                          return held->counted_by(counter) &&
-                                 (held->kind == Kind::scalar ||
-                                  (held->is_flat && is_cdna(family_)));
-                        });
-  }
-
-  /// One of the operations that a counter counts ends, as far as it counts.
-  void retire_one(Lot &lot, Counter counter) {
-    std::vector<Operation *> counted;
-    for (const auto &held : lot.open)
-      if (held->counted_by(counter))
-        counted.push_back(held.get());
-    const size_t which =
-        comes_in_order(lot, counter) ? 0 : random_.below(counted.size());
-    Operation &operation = *counted[which];
-    if (counter == counter_lds && operation.kind != Kind::scalar)
-      performer_.perform_lds(lot, operation);
-    else
-      performer_.perform_memory(lot, operation);
-    operation.counters &= static_cast<uint8_t>(~(1 << counter));
-    if (operation.returns) {
-      change_poison(lot, operation, static_cast<uint8_t>(1 << counter), -1);
-      if (operation.counters == 0)
-        deliver(operation);
-    }
-    tidy(lot);
-  }
-
-  /// What a load, or an atomic, has got goes into its registers.
-  void deliver(Operation &operation) {
-    const Access &access = operation.access;
-    const Operand &target = access.instruction.target;
-    if (operation.kind == Kind::scalar) {
-      if (target.is(Operand::Kind::scalar))
-        std::copy_n(operation.words[0].lane, target.words,
-                    access.wave.s + target.index);
-      return;
-    }
-    for (uint64_t lanes = operation.memory_lanes; lanes != 0;
-         lanes &= lanes - 1)
-      for (unsigned which = 0; which < access.words(); ++which) {
-        const auto lane = static_cast<unsigned>(__builtin_ctzll(lanes));
-        access.deliver(lane, which, operation.words[which].lane[lane]);
-      }
-  }
-
-  /// Lets go of operations that no wait needs to count any more.
-  void tidy(Lot &lot) {
-    const auto over = [&](const Operation &operation) {
-      return operation.performed() &&
-             (operation.counters == 0 || lot.ended || !operation.returns);
-    };
-    auto &open = lot.open;
-    if (lot.ended) {
-      open.erase(std::remove_if(open.begin(), open.end(),
-                                [&](const auto &held) { return over(*held); }),
-                 open.end());
-      return;
-    }
-    open.erase(std::remove_if(open.begin(), open.end(),
-                              [](const auto &held) {
-                                return held->performed() && held->counters == 0;
-                              }),
-               open.end());
-    // A store that is over may still stand before a load that is not.
-    while (!open.empty() && over(*open.front()))
-      open.erase(open.begin());
-  }
-
   bool event_of(Lot &lot) {
     std::vector<Operation *> undone;
     for (const auto &held : lot.open)
@@ -348,7 +205,7 @@ private:
     if (undone.empty())
       return false;
     performer_.perform_some(lot, *undone[random_.below(undone.size())]);
-    tidy(lot);
+    accounts_.tidy(lot);
     return true;
   }
 
@@ -358,6 +215,7 @@ private:
   Random &random_;
   Hierarchy hierarchy_;
   Performer performer_;
+  Accounts accounts_;
   std::map<std::pair<uint32_t, uint32_t>, Order> orders_;
   std::vector<std::unique_ptr<Lot>> lots_;
 };
