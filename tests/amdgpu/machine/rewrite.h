@@ -60,6 +60,9 @@ Change take_change(std::string &operand);
 /// @brief A part by its name: "BYTE_2", "WORD_1", "DWORD".
 std::optional<Part> part_named(const std::string &name);
 
+/// @brief Whether an instruction takes values of other lanes.
+bool has_movement(const Text &text);
+
 /// @brief The movement that modifiers ask for; nothing: none that is known.
 std::optional<Movement> movement_of(const Text &text);
 

@@ -134,6 +134,10 @@ std::optional<Part> part_named(const std::string &name) {
   return std::nullopt;
 }
 
+bool has_movement(const Text &text) {
+  return text.name.find("_dpp") != std::string::npos;
+}
+
 std::optional<Movement> movement_of(const Text &text) {
   Movement movement;
   if (!fill_from_list(text, "quad_perm", movement) &&

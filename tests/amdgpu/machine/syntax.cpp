@@ -43,6 +43,11 @@ size_t name_length(const std::string &word) {
   return i < word.size() && word[i] == ':' ? i : 0;
 }
 
+bool ends_with(const std::string &text, const std::string &end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
 } // namespace
 
 long Text::number(const std::string &modifier, long otherwise) const {
@@ -65,6 +70,20 @@ Text parse_text(const std::string &text) {
       result.operands.push_back(word);
   }
   return result;
+}
+
+std::string plain_name(std::string name) {
+  for (bool again = true; again;) {
+    again = false;
+    for (const char *end : {"_e32", "_e64", "_dpp", "_dpp8", "_sdwa"})
+      if (ends_with(name, end)) {
+        name.resize(name.size() - std::string(end).size());
+        again = true;
+      }
+  }
+  if (name.compare(0, 7, "v_dual_") == 0)
+    name.erase(2, 5);
+  return name;
 }
 
 } // namespace amdgpu

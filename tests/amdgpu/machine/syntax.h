@@ -25,4 +25,7 @@ struct Text {
 /// @brief Take an instruction apart.
 Text parse_text(const std::string &text);
 
+/// @brief An instruction's name without what tells its encoding.
+std::string plain_name(std::string name);
+
 } // namespace amdgpu
