@@ -55,6 +55,7 @@ def test_arguments_arrive(architecture: str) -> None:
         ("values", bytes(32), {"lanes": (0,)}, "a workgroup of 0 lanes"),
         ("values", bytes(32), {"groups": (0,)}, "no workgroups"),
         ("values", bytes(32), {"flags": 64}, "flags that are not known"),
+        ("indirect", bytes(16), {}, "asks for hidden_hostcall_buffer, which is not provided"),
     ],
 )
 def test_a_launch_that_cannot_be_is_refused(

@@ -210,6 +210,14 @@ def test_a_register_is_poison_until_its_load_was_waited_for(architecture: str) -
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_so_is_a_scalar_register(architecture: str) -> None:
+    wait = "s_wait_kmcnt" if architecture == "gfx1201" else r"s_waitcnt lgkmcnt\(0\)"
+    code = image_without(SOURCE, architecture, "wide_load", wait)
+    with pytest.raises(MachineFault, match=r"used before the wait for its load: .*s\[?\d"):
+        wide_loads(code, 0, WEAK)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_run_has_ended_when_all_that_it_stored_is_in_memory(architecture: str) -> None:
     code = image(SOURCE, architecture)
     for seed in SEEDS:

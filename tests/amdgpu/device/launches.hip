@@ -113,3 +113,6 @@ fibonacci(uint32_t n, volatile uint32_t *calls) {
 KERNEL called(uint32_t *to, uint32_t *calls) {
   to[lane()] = fibonacci(lane() % 7, calls + lane());
 }
+
+/// A call to who knows where, for which a kernel asks for all there is.
+KERNEL indirect(void (*function)(uint32_t *), uint32_t *to) { function(to); }
