@@ -35,11 +35,10 @@ struct xiokv_copier_range {
 };
 
 /// @brief A vendor's driver library. Each function returns 0, or anything else
-/// where it failed.
+/// where it failed, and leaves the calling thread as it was: it may be the
+/// user's, who works with another device.
 struct xiokv_copier_vendor {
   void *context; ///< First argument of each.
-  /// Called once on each thread before the others.
-  int (*enter)(void *context);
   /// Launches the kernel in the copier's stream.
   int (*launch)(void *context, const struct xiokv_copier_launch *argument,
                 uint32_t groups);

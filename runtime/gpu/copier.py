@@ -144,7 +144,10 @@ class _Parts:
 def _cuda(context: Any, function: Any, stream: int) -> Cuda:
     """Return the driver library's functions as addresses, and what they are called with."""
     library = ctypes.CDLL(LIBRARY)
-    names = ("cuCtxSetCurrent", "cuLaunchKernel", "cuPointerGetAttributes")
+    names = (
+        *("cuCtxGetCurrent", "cuCtxSetCurrent"),
+        *("cuLaunchKernel", "cuPointerGetAttributes"),
+    )
     addresses = {name: ctypes.cast(getattr(library, name), ctypes.c_void_p) for name in names}
     return Cuda(
         **addresses, context=int(context), function=int(function), stream=stream, lanes=_LANES

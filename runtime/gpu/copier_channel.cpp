@@ -32,11 +32,6 @@ uint32_t within_page(uint64_t address, uint64_t bytes) {
       std::min(bytes, XIOKV_COPIER_PIECE - address % XIOKV_COPIER_PIECE));
 }
 
-uint64_t next_identity() {
-  static std::atomic<uint64_t> latest{0};
-  return ++latest;
-}
-
 /// A time that begins when it is first asked about.
 class Patience {
 public:
@@ -87,7 +82,7 @@ void Layout::describe(uint64_t device_memory,
 
 Kernel::Kernel(const xiokv_copier_config &config,
                const xiokv_copier_vendor &vendor)
-    : identity_(next_identity()), config_(config), vendor_(vendor),
+    : config_(config), vendor_(vendor),
       layout_(config.slots, config.wave_count),
       stop_(static_cast<uint32_t *>(config.memory)) {
   *stop_ = 0;
@@ -169,8 +164,6 @@ template <class Near, class Far>
 bool Channel::for_each_part(uint64_t address, uint64_t bytes, Near near,
                             Far far) {
   const Lock lock(mutex_);
-  if (!enter())
-    return false;
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t at = address + done;
     // No buffer lies in page 0: a null pointer leads there.
@@ -186,19 +179,6 @@ bool Channel::for_each_part(uint64_t address, uint64_t bytes, Near near,
       return false;
     done += size;
   }
-  return true;
-}
-
-/// Attaches the thread to the vendor's library, unless it was the last one that
-/// this thread was attached to.
-bool Channel::enter() {
-  static thread_local uint64_t entered = 0;
-  const xiokv_copier_vendor &vendor = kernel_.vendor();
-  if (entered == kernel_.identity())
-    return true;
-  if (vendor.enter(vendor.context) != 0)
-    return false;
-  entered = kernel_.identity();
   return true;
 }
 

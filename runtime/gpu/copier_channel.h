@@ -45,8 +45,6 @@ class Kernel {
 public:
   Kernel(const xiokv_copier_config &config, const xiokv_copier_vendor &vendor);
 
-  /// @brief A number that no other kernel has, nor had.
-  uint64_t identity() const { return identity_; }
   const xiokv_copier_config &config() const { return config_; }
   const xiokv_copier_vendor &vendor() const { return vendor_; }
   const Layout &layout() const { return layout_; }
@@ -71,7 +69,6 @@ public:
   bool has_failed() const { return failed_.load(std::memory_order_relaxed); }
 
 private:
-  const uint64_t identity_;
   const xiokv_copier_config config_;
   const xiokv_copier_vendor vendor_;
   const Layout layout_;
@@ -95,7 +92,6 @@ private:
   /// @brief Call `near` and `far` on each part of a range of addresses.
   template <class Near, class Far>
   bool for_each_part(uint64_t address, uint64_t bytes, Near near, Far far);
-  bool enter();
   bool read_device(uint64_t address, uint8_t *buffer, uint64_t bytes);
   bool write_device(uint64_t address, const uint8_t *buffer, uint64_t bytes);
 

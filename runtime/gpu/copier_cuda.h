@@ -12,6 +12,7 @@ extern "C" {
 
 /// @brief Functions of the driver library, and what they are called with.
 struct xiokv_copier_cuda {
+  void *cuCtxGetCurrent;
   void *cuCtxSetCurrent;
   void *cuLaunchKernel;
   void *cuPointerGetAttributes;

@@ -61,7 +61,6 @@ class Launch(ctypes.Structure):
     )
 
 
-Enter = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 Start = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Launch), ctypes.c_uint32)
 Locate = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.POINTER(Range))
 
@@ -71,7 +70,6 @@ class Vendor(ctypes.Structure):
 
     _fields_ = (
         ("context", ctypes.c_void_p),
-        ("enter", Enter),
         ("launch", Start),
         ("locate", Locate),
     )
@@ -81,6 +79,7 @@ class Cuda(ctypes.Structure):
     """struct xiokv_copier_cuda."""
 
     _fields_ = (
+        ("cuCtxGetCurrent", ctypes.c_void_p),
         ("cuCtxSetCurrent", ctypes.c_void_p),
         ("cuLaunchKernel", ctypes.c_void_p),
         ("cuPointerGetAttributes", ctypes.c_void_p),

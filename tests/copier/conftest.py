@@ -15,7 +15,7 @@ import pytest
 
 from xiokv.runtime import toolchain
 from xiokv.runtime.gpu import copier_library
-from xiokv.runtime.gpu.copier_library import Config, Enter, Launch, Locate, Range, Start, Vendor
+from xiokv.runtime.gpu.copier_library import Config, Launch, Locate, Range, Start, Vendor
 from xiokv.runtime.gpu.kernels import kernel_file
 from xiokv.runtime.module import Module, load
 
@@ -67,7 +67,7 @@ class Gpu:
         self._launched: list[Future[None]] = []
         waves = 2
         self._pinned = Memory(self.library.xiokv_copier_bytes(channels, slots, waves))
-        self._vendor = Vendor(1, Enter(lambda _: 0), Start(self._launch), Locate(self._locate))
+        self._vendor = Vendor(1, Start(self._launch), Locate(self._locate))
         config = Config(
             channels=channels,
             slots=slots,

@@ -28,8 +28,6 @@ struct Device {
   uint64_t begin() const { return reinterpret_cast<uint64_t>(memory.data()); }
 };
 
-int enter(void *) { return 0; }
-
 int launch(void *context, const xiokv_copier_launch *argument,
            uint32_t groups) {
   Device &device = *static_cast<Device *>(context);
@@ -94,7 +92,7 @@ int main(int, char **arguments) {
   config.device_memory = reinterpret_cast<uint64_t>(memory);
   config.lease = 200'000;
   config.patience = 60'000'000'000;
-  const xiokv_copier_vendor vendor = {&device, enter, launch, locate};
+  const xiokv_copier_vendor vendor = {&device, launch, locate};
   xiokv_copier *copier = xiokv_copier_create(&config, &vendor);
   require(copier != nullptr);
   const uint32_t rounds = static_cast<uint32_t>(std::atoi(arguments[1]));
