@@ -64,34 +64,38 @@ class Keeper(Closing):
         self._thread.join()
 
     def _work(self) -> None:
-        while self._may_run():
+        while (pauses := self._may_run()) is not None:
             try:
-                self._run()
+                self._run(pauses)
             except Exception as failure:
                 log.exception("a kernel beside the module's failed and is not launched again")
                 self.failure = failure
                 self._rest_until(lambda: self._is_closed)
                 return
 
-    def _may_run(self) -> bool:
-        """Rest until the kernel may run; return whether it ever will."""
-        self._rest_until(lambda: self._is_closed or self._pauses == 0)
-        return not self._is_closed
+    def _may_run(self) -> int | None:
+        """Rest until the kernel may run; return the pauses made so far, None where it never may."""
+        pauses = self._rest_until(lambda: self._is_closed or self._pauses == 0)
+        return None if self._is_closed else pauses
 
-    def _rest_until(self, condition: Callable[[], bool]) -> None:
+    def _rest_until(self, condition: Callable[[], bool]) -> int:
+        """Rest; return the pauses made by its end, later ones than which come after it."""
         with self._change:
             self._is_resting = True
             self._change.notify_all()
             self._change.wait_for(condition)
             self._is_resting = False
+            return self._pauses_made
 
-    def _run(self) -> None:
+    def _run(self, seen: int) -> None:
         """Launch one lease after the other until there is a pause, or nothing to run."""
-        seen = self._pauses_made
         running = self._launch()
         while running is not None:
-            more = self._launch() if self._goes_on(seen) else None
-            running()
+            try:
+                more = self._launch() if self._goes_on(seen) else None
+            finally:
+                # Also where the launch failed: rest means that nothing runs.
+                running()
             running = more
         self._rest_until(lambda: not self._goes_on(seen))
 
