@@ -9,8 +9,8 @@ import math
 import struct
 import threading
 import weakref
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from xiokv.runtime import abi
@@ -47,15 +47,17 @@ class GpuDriver:
         self.name = device.api.name
         self._device = device
         self._image = image  # The library may look into it as long as the module is loaded.
-        with device.using():
+        with device.using(), ExitStack() as owned:
             self._module = device.api.load(image)
+            owned.callback(device.give_back, device.api.unload, self._module)
             self._hz = device.api.clock_hz(device.number)
             self.exchange: int = device.api.stream_create()
+            owned.callback(device.give_back, device.api.stream_destroy, self.exchange)
+            weakref.finalize(self, owned.pop_all().close).atexit = False
         self._functions: dict[str, Handle | None] = {}
         self._running: set[GpuLaunch] = set()
         self._lock = threading.Lock()
         self._hooks: list[weakref.ref[DmaHook]] = []
-        weakref.finalize(self, _unload, device, self._module, self.exchange).atexit = False
 
     def missing(self, symbols: Iterable[str]) -> list[str]:
         """Return those of `symbols` that the module lacks; its kernels are ready from now on."""
@@ -117,7 +119,7 @@ class GpuDriver:
             raise ArgumentFault(f"{name} at {span.address:#x} is memory that {self.name} disowns")
         if PointerKind.UNKNOWN in kinds:
             return False
-        for hook in filter(None, (known() for known in self._hooks)):
+        for hook in self._living_hooks():
             hook.note(span.address, span.size, first.kind is PointerKind.DEVICE)
         return True
 
@@ -150,6 +152,8 @@ class GpuDriver:
             except Exception:
                 self.settle(stream)
                 raise
+            for hook in self._living_hooks():
+                hook.wake()
         return launch
 
     def side_kernel(self, name: str) -> GpuSideKernel:
@@ -159,14 +163,19 @@ class GpuDriver:
 
     def settle(self, stream: Any) -> None:
         """Wait for all that the stream was given, whatever became of it."""
-        handle = handle_of(stream, self._device)
-        with suppress(RuntimeFault):
-            self._device.drain(handle)
+        if isinstance(stream, GpuStream) and stream.is_closed:
+            handle = stream.number  # Its close has waited.
+        else:
+            handle = handle_of(stream, self._device)
+            self._device.wait_out(handle)
         with self._lock:
             ended = {launch for launch in self._running if launch.stream == handle}
             self._running -= ended
         for launch in ended:
             launch.conclude()
+
+    def _living_hooks(self) -> Iterator[DmaHook]:
+        return filter(None, (known() for known in self._hooks))
 
     def _hold(self, launch: GpuLaunch) -> None:
         """Keep a launch, and what it keeps, until its end; let go of those that have ended."""
@@ -203,10 +212,3 @@ class GpuDriver:
 
 def _is_alive(known: weakref.ref[DmaHook]) -> bool:
     return known() is not None
-
-
-def _unload(device: GpuDevice, module: Handle, exchange: int) -> None:
-    if device.is_here:
-        with device.using(), suppress(RuntimeFault):
-            device.api.stream_destroy(exchange)
-            device.api.unload(module)

@@ -122,6 +122,9 @@ class DmaHook(ctypes.Structure):
         ("reserved", ctypes.c_uint32),
     )
 
+    def wake(self) -> None:
+        """Take note that commands are under way; the device is the calling thread's."""
+
     def note(self, address: int, size: int, is_device: bool) -> None:
         """Take note of whether memory is the device's."""
 

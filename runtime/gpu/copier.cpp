@@ -43,15 +43,15 @@ bool is_power_of_two(uint32_t number) {
 
 bool is_allowed(const xiokv_copier_config &config) {
   return config.struct_size == sizeof config && config.channels != 0 &&
-         config.groups != 0 && is_power_of_two(config.slots) &&
-         is_power_of_two(config.wave_count) && config.memory != nullptr;
+         is_power_of_two(config.slots) && is_power_of_two(config.groups) &&
+         config.memory != nullptr;
 }
 
 } // namespace
 
 uint64_t xiokv_copier_bytes(uint32_t channels, uint32_t slots,
-                            uint32_t wave_count) {
-  return xiokv::gpu::Layout(slots, wave_count).bytes(channels);
+                            uint32_t groups) {
+  return xiokv::gpu::Layout(slots, groups).bytes(channels);
 }
 
 xiokv_copier *xiokv_copier_create(const xiokv_copier_config *config,
@@ -72,6 +72,8 @@ void xiokv_copier_destroy(xiokv_copier *copier) { delete copier; }
 uint64_t xiokv_copier_launches(const xiokv_copier *copier) {
   return copier->kernel.launches();
 }
+
+void xiokv_copier_wake(xiokv_copier *copier) { copier->kernel.wake(); }
 
 void xiokv_copier_note(xiokv_copier *copier, uint64_t first, uint64_t bytes,
                        uint32_t is_device) {

@@ -5,9 +5,9 @@
 ///
 /// Data goes through pieces of page-locked memory; a kernel on a stream of its
 /// own copies between these and the device's memory. It ends when its lease is
-/// over, so that nothing that waits for the device waits for long, and is
-/// launched again when there is something to copy. Whatever the CPU reaches is
-/// copied by the CPU.
+/// over, so that nothing that waits for the device waits for long. While there
+/// is something to copy, the next launch is in the stream before the last has
+/// ended. Whatever the CPU reaches is copied by the CPU.
 ///
 /// Threads may call at the same time, save create and destroy. Each works on a
 /// channel, which few threads share.
@@ -53,18 +53,16 @@ struct xiokv_copier_config {
       struct_size;   ///< sizeof(struct xiokv_copier_config); another: refused.
   uint32_t channels; ///< Rings; one for each thread does best.
   uint32_t slots;    ///< Copies of a ring, a power of two.
-  uint32_t wave_count; ///< Waves of a channel, a power of two.
-  uint32_t groups;     ///< Workgroups of a channel.
-  uint32_t reserved;   ///< 0.
-  void *memory;        ///< Page-locked, xiokv_copier_bytes, on a page boundary.
+  uint32_t groups;   ///< Workgroups of a channel, a power of two.
+  void *memory;      ///< Page-locked, xiokv_copier_bytes, on a page boundary.
   uint64_t device_memory; ///< Device address of the same.
-  uint64_t lease;         ///< Ticks of the device after which a wave ends.
+  uint64_t lease;         ///< Ticks of the device after which the kernel ends.
+  uint64_t term;          ///< The same in nanoseconds.
   uint64_t patience;      ///< Nanoseconds after which a copy has failed.
 };
 
 /// @brief Bytes of page-locked memory that a copier needs.
-uint64_t xiokv_copier_bytes(uint32_t channels, uint32_t slots,
-                            uint32_t wave_count);
+uint64_t xiokv_copier_bytes(uint32_t channels, uint32_t slots, uint32_t groups);
 
 /// @brief Make a copier; nothing is launched yet.
 /// @param vendor Copied; its context stays in use.
@@ -80,6 +78,11 @@ void xiokv_copier_destroy(xiokv_copier *copier);
 
 /// @brief How often the kernel was launched.
 uint64_t xiokv_copier_launches(const xiokv_copier *copier);
+
+/// @brief Tell that copies are to be expected, so that the first need not wait
+/// for a launch. Nothing is launched again and again for copies that do not
+/// come.
+void xiokv_copier_wake(xiokv_copier *copier);
 
 /// @brief Tell what memory is, as it is known without asking the vendor's
 /// library, which is slow while others call it.

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from xiokv.runtime.drivers.cuda_api import CudaApi
 
 _LANES = 256
-_WAVES_A_GROUP = _LANES // 32
 _NANOSECONDS = 1_000_000_000
 
 
@@ -34,16 +33,16 @@ class Size:
 
     Attributes:
         channels: rings; threads of the controller share them.
-        slots: copies of 4 KiB that are on their way in a channel at once.
+        slots: copies of at most 16 KiB that are on their way in a channel at once.
         groups: workgroups a channel.
         lease: seconds after which the kernel ends, to be launched again where it is missed;
-            what waits for the device, such as freeing memory, waits no longer than that.
+            what waits for the device, such as freeing memory, waits little longer than that.
         patience: seconds after which a copy is given up.
     """
 
     channels: int = 16
-    slots: int = 256
-    groups: int = 2
+    slots: int = 64
+    groups: int = 4
     lease: float = 5e-3
     patience: float = 5.0
 
@@ -73,6 +72,10 @@ class CopierHook(DmaHook):
         """How often the kernel was launched."""
         return self._parts.launches
 
+    def wake(self) -> None:
+        """Tell that copies are to be expected."""
+        self._parts.library.xiokv_copier_wake(self._parts.copier)
+
     def note(self, address: int, size: int, is_device: bool) -> None:
         """Take note of whether memory is the device's."""
         self._parts.library.xiokv_copier_note(self._parts.copier, address, size, is_device)
@@ -96,11 +99,10 @@ class _Parts:
         self._device = device
         self.library = library
         self._home = Home("copier")
-        wave_count = size.groups * _WAVES_A_GROUP
         self._module = api.load(image)
         self._stream = api.urgent_stream_create()
         self._memory, at_device = api.host_alloc(
-            library.xiokv_copier_bytes(size.channels, size.slots, wave_count)
+            library.xiokv_copier_bytes(size.channels, size.slots, size.groups)
         )
         self._cuda = _cuda(api.context(device), self._kernel(), self._stream)
         vendor = Vendor()
@@ -108,11 +110,11 @@ class _Parts:
         config = Config(
             channels=size.channels,
             slots=size.slots,
-            wave_count=wave_count,
             groups=size.groups,
             memory=self._memory,
             device_memory=at_device,
             lease=round(size.lease * api.clock_hz(device)),
+            term=round(size.lease * _NANOSECONDS),
             patience=round(size.patience * _NANOSECONDS),
         )
         self.copier: int = library.xiokv_copier_create(config, vendor)

@@ -26,8 +26,8 @@ uint32_t acquire(const uint32_t *word) {
   return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/// Bytes up to the end of the page, at most.
-uint32_t within_page(uint64_t address, uint64_t bytes) {
+/// Bytes that one copy may take along.
+uint32_t within_piece(uint64_t address, uint64_t bytes) {
   return static_cast<uint32_t>(
       std::min(bytes, XIOKV_COPIER_PIECE - address % XIOKV_COPIER_PIECE));
 }
@@ -52,6 +52,13 @@ private:
   uint32_t asked_ = 0;
 };
 
+/// Nanoseconds of a steady clock.
+int64_t now() {
+  return std::chrono::nanoseconds(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -62,11 +69,12 @@ void pause() {
 
 } // namespace
 
-Layout::Layout(uint32_t slots, uint32_t wave_count)
+Layout::Layout(uint32_t slots, uint32_t groups)
     : channels_(page_bytes), done_(sizeof(xiokv_copy) * uint64_t{slots}),
-      waves_(round_up(done_ + sizeof(uint32_t) * uint64_t{slots}, line_bytes)),
+      progress_(
+          round_up(done_ + sizeof(uint32_t) * uint64_t{slots}, line_bytes)),
       pieces_(
-          round_up(waves_ + sizeof(xiokv_copier_wave) * uint64_t{wave_count},
+          round_up(progress_ + sizeof(xiokv_copier_progress) * uint64_t{groups},
                    page_bytes)),
       channel_bytes_(pieces_ + XIOKV_COPIER_PIECE * uint64_t{slots}) {}
 
@@ -76,19 +84,20 @@ void Layout::describe(uint64_t device_memory,
   launch.channels = device_memory + channels_;
   launch.channel_bytes = channel_bytes_;
   launch.done = done_;
-  launch.waves = waves_;
+  launch.progress = progress_;
   launch.pieces = pieces_;
 }
 
 Kernel::Kernel(const xiokv_copier_config &config,
                const xiokv_copier_vendor &vendor)
-    : config_(config), vendor_(vendor),
-      layout_(config.slots, config.wave_count),
+    : config_(config), vendor_(vendor), layout_(config.slots, config.groups),
       stop_(static_cast<uint32_t *>(config.memory)) {
   *stop_ = 0;
 }
 
-bool Kernel::restart(uint32_t seen, uint32_t channel) {
+/// The channels are all served: a thread that comes late to one that is not
+/// would have to wait for the end of the lease.
+bool Kernel::restart(uint32_t seen) {
   const Lock lock(mutex_);
   if (launches_ != seen)
     return true;
@@ -98,14 +107,30 @@ bool Kernel::restart(uint32_t seen, uint32_t channel) {
   layout_.describe(config_.device_memory, launch);
   launch.lease = config_.lease;
   launch.slots = config_.slots;
-  launch.wave_count = config_.wave_count;
   launch.groups = config_.groups;
   launch.number = seen + 1;
-  channels_ = std::max(channels_.load(), channel + 1);
-  if (vendor_.launch(vendor_.context, &launch, config_.groups * channels_) != 0)
+  if (vendor_.launch(vendor_.context, &launch,
+                     config_.groups * config_.channels) != 0)
     return false;
+  end_ = std::max(now(), end_.load()) + term();
   launches_.store(seen + 1, std::memory_order_release);
   return true;
+}
+
+/// Where the launch fails, the copies will, too.
+void Kernel::attend() {
+  const uint32_t seen = launches();
+  if (now() + term() / 2 >= end_)
+    restart(seen);
+  needed_.store(launches(), std::memory_order_relaxed);
+}
+
+/// Leases may follow on each other, so that the latest was not needed yet.
+void Kernel::wake() {
+  const uint32_t seen = launches();
+  if (seen - needed_.load(std::memory_order_relaxed) <= 1 && seen != 0 &&
+      now() + term() / 2 >= end_)
+    restart(seen);
 }
 
 void Kernel::stop() {
@@ -115,18 +140,18 @@ void Kernel::stop() {
 }
 
 Channel::Channel(Kernel &kernel, Places &places, uint32_t number)
-    : kernel_(kernel), channel_(number), slots_(kernel.config().slots),
+    : kernel_(kernel), slots_(kernel.config().slots),
       copies_(reinterpret_cast<xiokv_copy *>(
           kernel.layout().channel(kernel.config().memory, number))),
       done_(reinterpret_cast<uint32_t *>(reinterpret_cast<uint8_t *>(copies_) +
                                          kernel.layout().done())),
-      waves_(reinterpret_cast<xiokv_copier_wave *>(
-          reinterpret_cast<uint8_t *>(copies_) + kernel.layout().waves())),
+      progress_(reinterpret_cast<xiokv_copier_progress *>(
+          reinterpret_cast<uint8_t *>(copies_) + kernel.layout().progress())),
       pieces_(reinterpret_cast<uint8_t *>(copies_) + kernel.layout().pieces()),
       places_(places) {
   std::memset(copies_, 0, kernel.layout().pieces());
-  for (uint32_t wave = 0; wave < kernel.config().wave_count; ++wave)
-    waves_[wave].next = wave + 1;
+  for (uint32_t group = 0; group < kernel.config().groups; ++group)
+    progress_[group].next = group + 1;
 }
 
 bool Channel::read(uint64_t address, void *buffer, uint64_t bytes) {
@@ -189,14 +214,14 @@ bool Channel::read_device(uint64_t address, uint8_t *buffer, uint64_t bytes) {
   uint32_t number = pushed_;
   for (uint64_t taken = address; taken < end;) {
     for (; asked < end && pushed_ - number < slots_;
-         asked += within_page(asked, end - asked)) {
+         asked += within_piece(asked, end - asked)) {
       if (!await_slot())
         return false;
-      push(asked, within_page(asked, end - asked), XIOKV_COPY_FROM_DEVICE);
+      push(asked, within_piece(asked, end - asked), XIOKV_COPY_FROM_DEVICE);
     }
     if (!await(++number))
       return false;
-    const uint32_t size = within_page(taken, end - taken);
+    const uint32_t size = within_piece(taken, end - taken);
     std::memcpy(buffer + (taken - address), piece(number, taken), size);
     taken += size;
   }
@@ -207,7 +232,7 @@ bool Channel::write_device(uint64_t address, const uint8_t *buffer,
                            uint64_t bytes) {
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t at = address + done;
-    const uint32_t size = within_page(at, bytes - done);
+    const uint32_t size = within_piece(at, bytes - done);
     if (!await_slot())
       return false;
     std::memcpy(piece(pushed_ + 1, at), buffer + done, size);
@@ -226,7 +251,11 @@ bool Channel::await_slot() {
   return pushed_ - landed_ < slots_ || await(landed_ + 1);
 }
 
+/// The first copy after a pause sees to it that the kernel is there, which
+/// comes while the others are made ready.
 void Channel::push(uint64_t address, uint32_t bytes, uint32_t direction) {
+  if (pushed_ == landed_)
+    kernel_.attend();
   const uint64_t number = ++pushed_;
   xiokv_copy &copy = copies_[slot(pushed_)];
   __atomic_store_n(&copy.place, address | number << XIOKV_COPY_ADDRESS_BITS,
@@ -264,13 +293,12 @@ bool Channel::await_next() {
   return true;
 }
 
-/// A wave that has left the latest launch will not see the copy any more.
+/// A workgroup that has left the latest launch will not see the copy any more.
 bool Channel::keep_running(uint32_t number) {
   const uint32_t launches = kernel_.launches();
-  const uint32_t wave = (number - 1) & (kernel_.config().wave_count - 1);
-  const bool is_there =
-      kernel_.serves(channel_) && acquire(&waves_[wave].ended) != launches;
-  return is_there || kernel_.restart(launches, channel_);
+  const uint32_t group = (number - 1) & (kernel_.config().groups - 1);
+  return acquire(&progress_[group].ended) != launches ||
+         kernel_.restart(launches);
 }
 
 } // namespace xiokv::gpu

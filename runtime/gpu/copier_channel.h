@@ -17,7 +17,7 @@ namespace xiokv::gpu {
 /// @brief Where things lie in page-locked memory.
 class Layout {
 public:
-  Layout(uint32_t slots, uint32_t wave_count);
+  Layout(uint32_t slots, uint32_t groups);
 
   uint64_t bytes(uint32_t channels) const {
     return channels_ + channels * channel_bytes_;
@@ -29,13 +29,13 @@ public:
     return static_cast<uint8_t *>(memory) + channels_ + number * channel_bytes_;
   }
   uint64_t done() const { return done_; }
-  uint64_t waves() const { return waves_; }
+  uint64_t progress() const { return progress_; }
   uint64_t pieces() const { return pieces_; }
 
 private:
   uint64_t channels_;
   uint64_t done_;
-  uint64_t waves_;
+  uint64_t progress_;
   uint64_t pieces_;
   uint64_t channel_bytes_;
 };
@@ -54,14 +54,17 @@ public:
     return launches_.load(std::memory_order_acquire);
   }
 
-  /// @brief Whether the latest launch serves a channel; it serves as many as
-  /// were ever in need of it.
-  bool serves(uint32_t channel) const { return channel < channels_; }
+  /// @brief Launch anew, unless there was a launch since `seen`. In the stream
+  /// it follows the one before, so that no workgroup is there twice.
+  bool restart(uint32_t seen);
 
-  /// @brief Launch anew for a channel and all below it, unless there was a
-  /// launch since `seen`. In the stream it follows the one before, so that no
-  /// wave is there twice.
-  bool restart(uint32_t seen, uint32_t channel);
+  /// @brief Be there for copies that begin now: launch anew where the lease is
+  /// over, or is so soon.
+  void attend();
+
+  /// @brief The same for copies that are expected, unless those expected last
+  /// have not come.
+  void wake();
 
   /// @brief Let the kernel end and all copies fail.
   void stop();
@@ -69,12 +72,15 @@ public:
   bool has_failed() const { return failed_.load(std::memory_order_relaxed); }
 
 private:
+  int64_t term() const { return static_cast<int64_t>(config_.term); }
+
   const xiokv_copier_config config_;
   const xiokv_copier_vendor vendor_;
   const Layout layout_;
   uint32_t *const stop_;
-  std::mutex mutex_;                  ///< Held while launching.
-  std::atomic<uint32_t> channels_{0}; ///< Served by the latest launch.
+  std::mutex mutex_;                ///< Held while launching.
+  std::atomic<int64_t> end_{0};     ///< When all leases are over, about.
+  std::atomic<uint32_t> needed_{0}; ///< The latest launch that copies were for.
   std::atomic<uint32_t> launches_{0};
   std::atomic<bool> failed_{false};
 };
@@ -108,11 +114,10 @@ private:
   bool keep_running(uint32_t number);
 
   Kernel &kernel_;
-  const uint32_t channel_;
   const uint32_t slots_;
   xiokv_copy *const copies_;
   const uint32_t *const done_;
-  xiokv_copier_wave *const waves_;
+  xiokv_copier_progress *const progress_;
   uint8_t *const pieces_;
 
   std::mutex mutex_;

@@ -1,38 +1,45 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief The copier's kernel: each wave takes copies out of its channel's ring
-/// until its lease is over or the stop word is set.
+/// @brief The copier's kernel: each workgroup takes copies out of its channel's
+/// ring until its lease is over or the stop word is set.
+///
+/// Its first wave alone looks for copies, and all its waves carry them: a fence
+/// waits for whatever its multiprocessor has under way, and where other waves
+/// went on looking, it would wait for the end of their lease.
 #include "copier_ring.h"
 #include "entry.h"
 
-/// 16-byte loads that a lane has under way at once.
-constexpr uint32_t xiokv_copier_ahead = 8;
+/// 16-byte loads that a lane has under way at once; on a GPU, a piece in all.
+constexpr uint32_t xiokv_copier_ahead = 4;
 /// Looks for a copy between two looks at stop word and clock.
 constexpr uint32_t xiokv_copier_looks = 16;
+/// Nanoseconds between two looks: of a workgroup at work, and of one whose
+/// channel may belong to no thread.
+constexpr uint32_t xiokv_copier_rest = 100, xiokv_copier_idle_rest = 1000;
 
 /// @brief Copy fewer bytes than a word, a lane each.
 XIOKV_DEVICE void xiokv_copy_bytes(uint64_t to, uint64_t from, uint32_t bytes) {
-  for (uint32_t i = xiokv_wave_lane(); i < bytes; i += xiokv_wave_width())
+  for (uint32_t i = xiokv_lane(); i < bytes; i += XIOKV_LANES)
     *xiokv_at<uint8_t>(to + i) = *xiokv_at<const uint8_t>(from + i);
 }
 
 /// @brief Copy words; all loads of a round are under way before its stores.
 /// They are plain loads, which the bus carries by the line.
 XIOKV_DEVICE void xiokv_copy_words(uint64_t to, uint64_t from, uint32_t words) {
-  const uint32_t width = xiokv_wave_width();
   const xiokv_words *source = xiokv_at<const xiokv_words>(from);
-  for (uint32_t at = xiokv_wave_lane(); at < words;
-       at += width * xiokv_copier_ahead) {
+  for (uint32_t at = xiokv_lane(); at < words;
+       at += XIOKV_LANES * xiokv_copier_ahead) {
     xiokv_words held[xiokv_copier_ahead];
 #pragma unroll
     for (uint32_t i = 0; i < xiokv_copier_ahead; ++i)
-      if (at + i * width < words)
-        held[i] = source[at + i * width];
+      if (at + i * XIOKV_LANES < words)
+        held[i] = source[at + i * XIOKV_LANES];
 #pragma unroll
     for (uint32_t i = 0; i < xiokv_copier_ahead; ++i)
-      if (at + i * width < words)
-        xiokv_store16(xiokv_at<void>(to + (at + i * width) * sizeof held[i]),
-                      held[i]);
+      if (at + i * XIOKV_LANES < words)
+        xiokv_store16(
+            xiokv_at<void>(to + (at + i * XIOKV_LANES) * sizeof held[i]),
+            held[i]);
   }
 }
 
@@ -54,7 +61,34 @@ XIOKV_DEVICE bool xiokv_is_copy(const xiokv_copy &copy, uint32_t number) {
          copy.place >> XIOKV_COPY_ADDRESS_BITS == (number & 0xffffu);
 }
 
-/// @brief Carry out a copy that the first lane has, with its piece.
+/// @brief A workgroup at work on its channel.
+struct xiokv_copier_member {
+  uint64_t end;    ///< Of its lease.
+  uint32_t first;  ///< Number of its first copy in this launch.
+  uint32_t number; ///< Of the copy that it waits for.
+  uint32_t looks;  ///< So far.
+};
+
+/// @brief Wait for a copy, as a single wave.
+/// @return The copy in the first lane; or all zeros: it is to end.
+XIOKV_DEVICE xiokv_copy xiokv_await_copy(const xiokv_copier_launch &launch,
+                                         uint64_t at,
+                                         xiokv_copier_member &member) {
+  const uint32_t rest = member.number == member.first ? xiokv_copier_idle_rest
+                                                      : xiokv_copier_rest;
+  while (++member.looks % xiokv_copier_looks != 0 ||
+         xiokv_first_lane(xiokv_peek(launch.stop) == 0 &&
+                          xiokv_clock() < member.end) != 0) {
+    const xiokv_copy copy = {xiokv_peek(at),
+                             xiokv_peek_acquire(at + sizeof copy.place)};
+    if (xiokv_first_lane(xiokv_is_copy(copy, member.number)) != 0)
+      return copy;
+    xiokv_rest(rest);
+  }
+  return {};
+}
+
+/// @brief Carry out a copy with its piece, as one wave of several.
 XIOKV_DEVICE void xiokv_carry(const xiokv_copy &copy, uint64_t piece) {
   const uint64_t device =
       xiokv_share(copy.place) & ((UINT64_C(1) << XIOKV_COPY_ADDRESS_BITS) - 1);
@@ -70,46 +104,47 @@ XIOKV_DEVICE void xiokv_carry(const xiokv_copy &copy, uint64_t piece) {
     xiokv_release_device();
 }
 
-/// @brief Serve a channel as one of its waves.
+/// @brief Serve a channel as one of its workgroups.
+/// @param shared Through it the first wave tells the others of a copy.
 XIOKV_DEVICE void xiokv_serve(const xiokv_copier_launch &launch,
-                              uint64_t channel, uint32_t wave) {
+                              uint64_t channel, uint32_t group,
+                              xiokv_copy &shared) {
   const uint64_t own =
-      channel + launch.waves + wave * sizeof(xiokv_copier_wave);
-  const uint64_t end = xiokv_clock() + launch.lease;
-  uint32_t number = static_cast<uint32_t>(xiokv_share(xiokv_peek(own)));
-  for (uint32_t looks = 1; true; ++looks) {
-    if (looks % xiokv_copier_looks == 0 &&
-        xiokv_first_lane(xiokv_peek(launch.stop) != 0 || xiokv_clock() >= end))
-      break;
-    const uint64_t slot = (number - 1) & (launch.slots - 1);
-    const uint64_t at = channel + slot * sizeof(xiokv_copy);
-    const xiokv_copy copy = {xiokv_peek(at),
-                             xiokv_peek_acquire(at + sizeof copy.place)};
-    if (xiokv_first_lane(xiokv_is_copy(copy, number)) == 0) {
-      xiokv_pause();
-      continue;
+      channel + launch.progress + group * sizeof(xiokv_copier_progress);
+  const uint32_t first = static_cast<uint32_t>(xiokv_share(xiokv_peek(own)));
+  xiokv_copier_member member = {xiokv_clock() + launch.lease, first, first, 0};
+  for (;;) {
+    const uint64_t slot = (member.number - 1) & (launch.slots - 1);
+    if (xiokv_wave() == 0) {
+      const xiokv_copy copy =
+          xiokv_await_copy(launch, channel + slot * sizeof(xiokv_copy), member);
+      if (xiokv_lane() == 0)
+        shared = copy;
     }
-    xiokv_wave_barrier();
-    xiokv_carry(copy, channel + launch.pieces + slot * XIOKV_COPIER_PIECE);
-    xiokv_wave_barrier();
-    if (xiokv_wave_lane() == 0)
+    xiokv_barrier();
+    if (xiokv_first_lane(static_cast<uint32_t>(shared.what)) == 0)
+      break;
+    xiokv_carry(shared, channel + launch.pieces + slot * XIOKV_COPIER_PIECE);
+    xiokv_barrier();
+    if (xiokv_lane() == 0)
       xiokv_store32(
-          xiokv_at<void>(channel + launch.done + slot * sizeof number), number);
-    number += launch.wave_count;
+          xiokv_at<void>(channel + launch.done + slot * sizeof(uint32_t)),
+          member.number);
+    member.number += launch.groups;
   }
-  if (xiokv_wave_lane() != 0)
+  if (xiokv_lane() != 0)
     return;
-  xiokv_store32(xiokv_at<void>(own), number);
+  xiokv_store32(xiokv_at<void>(own), member.number);
   xiokv_release_system();
-  xiokv_store32(xiokv_at<void>(own + sizeof number), launch.number);
+  xiokv_store32(xiokv_at<void>(own + sizeof member.number), launch.number);
 }
 
 XIOKV_DEVICE void xiokv_run_copier(const xiokv_copier_launch &launch,
                                    uint32_t group) {
+  XIOKV_SHARED_VARIABLE(xiokv_copy, shared);
   const uint64_t channel =
       launch.channels + group / launch.groups * launch.channel_bytes;
-  const uint32_t waves = XIOKV_LANES / xiokv_wave_width();
-  xiokv_serve(launch, channel, group % launch.groups * waves + xiokv_wave());
+  xiokv_serve(launch, channel, group % launch.groups, shared);
 }
 
 XIOKV_DEFINE_ENTRY(xiokv_kernel_copier, xiokv_copier_launch, xiokv_run_copier)

@@ -25,12 +25,11 @@ class Config(ctypes.Structure):
         ("struct_size", ctypes.c_uint32),
         ("channels", ctypes.c_uint32),
         ("slots", ctypes.c_uint32),
-        ("wave_count", ctypes.c_uint32),
         ("groups", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
         ("memory", ctypes.c_void_p),
         ("device_memory", ctypes.c_uint64),
         ("lease", ctypes.c_uint64),
+        ("term", ctypes.c_uint64),
         ("patience", ctypes.c_uint64),
     )
 
@@ -55,9 +54,9 @@ class Launch(ctypes.Structure):
     _fields_ = (
         *(
             (name, ctypes.c_uint64)
-            for name in ("stop", "channels", "channel_bytes", "done", "waves", "pieces", "lease")
+            for name in ("stop", "channels", "channel_bytes", "done", "progress", "pieces", "lease")
         ),
-        *((name, ctypes.c_uint32) for name in ("slots", "wave_count", "groups", "number")),
+        *((name, ctypes.c_uint32) for name in ("slots", "groups", "number", "reserved")),
     )
 
 
@@ -99,6 +98,7 @@ _FUNCTIONS = {
     "stop": (None, (_COPIER,)),
     "destroy": (None, (_COPIER,)),
     "launches": (ctypes.c_uint64, (_COPIER,)),
+    "wake": (None, (_COPIER,)),
     "note": (None, (_COPIER, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)),
     "forget": (None, (_COPIER,)),
     "read": (ctypes.c_int, _COPY),

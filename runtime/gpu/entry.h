@@ -2,8 +2,7 @@
 /// @file
 /// @brief Kernels that run beside the engine's, on the engine's platform.
 ///
-/// Their waves work alone: no barrier, no shared memory, so that each may end
-/// when it likes.
+/// Each workgroup works alone, so that it may end when it likes.
 #pragma once
 
 #include "xiokv/kv_platform.h"
@@ -75,6 +74,18 @@ XIOKV_DEVICE uint64_t xiokv_share(uint64_t word) {
   const uint32_t low = xiokv_first_lane(static_cast<uint32_t>(word));
   const uint32_t high = xiokv_first_lane(static_cast<uint32_t>(word >> 32));
   return low | static_cast<uint64_t>(high) << 32;
+}
+
+/// @brief Rest between two looks, for about so many nanoseconds where the
+/// device can: all that its multiprocessor has under way comes to an end
+/// meanwhile.
+XIOKV_DEVICE void xiokv_rest(uint32_t nanoseconds) {
+#if defined(__CUDACC__) && !defined(__AMDGCN__)
+  asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds) : "memory");
+#else
+  (void)nanoseconds;
+  xiokv_pause();
+#endif
 }
 
 /// @brief A fence that suffices for stores to the device's own memory before

@@ -22,6 +22,7 @@ from xiokv.runtime.module import Module, load
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096
 MEMORY = 4 << 20
+GROUPS = 2
 SECOND = 1_000_000_000
 
 
@@ -45,12 +46,13 @@ class Memory:
 
 
 class Gpu:
-    """A copier whose kernel runs on threads, one a wave, one launch after the other.
+    """A copier whose kernel runs on threads, one a workgroup, one launch after the other.
 
     Attributes:
         far: memory that the copier takes for the device's.
         located: addresses that it asked about.
         works: whether launches succeed; with None they do, and nothing runs.
+        gaps: launches that found the one before at its end.
     """
 
     def __init__(
@@ -60,22 +62,22 @@ class Gpu:
         self.far = Memory(MEMORY)
         self.located: list[int] = []
         self.works: bool | None = True
+        self.gaps = 0
         self._entry = ctypes.CDLL(str(kernel_file("copier", "host", ""))).xiokv_kernel_copier
         self._entry.argtypes = (ctypes.POINTER(Launch), ctypes.c_uint32)
         self._entry.restype = None
         self._stream = ThreadPoolExecutor(1)
         self._launched: list[Future[None]] = []
-        waves = 2
-        self._pinned = Memory(self.library.xiokv_copier_bytes(channels, slots, waves))
+        self._pinned = Memory(self.library.xiokv_copier_bytes(channels, slots, GROUPS))
         self._vendor = Vendor(1, Start(self._launch), Locate(self._locate))
         config = Config(
             channels=channels,
             slots=slots,
-            wave_count=waves,
-            groups=waves,
+            groups=GROUPS,
             memory=self._pinned.address,
             device_memory=self._pinned.address,
             lease=round(lease * SECOND),
+            term=round(lease * SECOND),
             patience=round(patience * SECOND),
         )
         self.copier: int = self.library.xiokv_copier_create(config, self._vendor)
@@ -112,6 +114,7 @@ class Gpu:
         if not self.works:
             return 0 if self.works is None else 1
         launch = Launch.from_buffer_copy(argument.contents)
+        self.gaps += self.idle
         self._launched.append(self._stream.submit(self._run, launch, groups))
         return 0
 

@@ -17,7 +17,7 @@ extern "C" void xiokv_kernel_copier(const xiokv_copier_launch *launch,
 
 namespace {
 
-constexpr uint32_t channels = 2, slots = 8, waves = 2, workers = 4;
+constexpr uint32_t channels = 2, slots = 8, groups = 2, workers = 4;
 constexpr uint64_t page = 4096, share = 64 * page;
 
 /// The device: its memory, and a stream of launches.
@@ -81,16 +81,16 @@ void work(xiokv_copier *copier, uint64_t at, uint32_t seed, uint32_t rounds) {
 
 int main(int, char **arguments) {
   Device device;
-  const uint64_t bytes = xiokv_copier_bytes(channels, slots, waves);
+  const uint64_t bytes = xiokv_copier_bytes(channels, slots, groups);
   void *memory = std::aligned_alloc(page, bytes);
   xiokv_copier_config config = {};
   config.struct_size = sizeof config;
   config.channels = channels;
   config.slots = slots;
-  config.wave_count = config.groups = waves;
+  config.groups = groups;
   config.memory = memory;
   config.device_memory = reinterpret_cast<uint64_t>(memory);
-  config.lease = 200'000;
+  config.lease = config.term = 200'000;
   config.patience = 60'000'000'000;
   const xiokv_copier_vendor vendor = {&device, launch, locate};
   xiokv_copier *copier = xiokv_copier_create(&config, &vendor);

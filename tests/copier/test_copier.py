@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 PAGE = 4096
-SIZES = (0, 1, 3, 4, 15, 16, 17, 63, 4095, 4096, 4097, 70_000)
-OFFSETS = (0, 1, 4, 12, 4080, 4092)
+SIZES = (0, 1, 3, 4, 15, 16, 17, 63, 4096, 4097, 16_384, 70_000)
+OFFSETS = (0, 1, 4, 12, 12_272, 12_284)
 
 
 def some_bytes(size: int, seed: int = 1) -> bytes:
@@ -22,7 +22,7 @@ def some_bytes(size: int, seed: int = 1) -> bytes:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("offset", OFFSETS)
 def test_bytes_arrive_and_their_neighbours_stay(gpu: Any, size: int, offset: int) -> None:
-    before = some_bytes(2 * PAGE + size + 2 * PAGE, seed=2)
+    before = some_bytes(5 * PAGE + size + 2 * PAGE, seed=2)
     gpu.far.view[: len(before)] = before
     data = some_bytes(size)
     at = PAGE + offset
@@ -102,6 +102,61 @@ def test_copies_go_on_over_many_leases(make_gpu: Callable[..., Any]) -> None:
         assert gpu.read(gpu.far.address, len(data)) == data
 
     assert gpu.launches > 1
+
+
+def test_while_there_are_copies_a_launch_follows_on_the_one_before(
+    make_gpu: Callable[..., Any],
+) -> None:
+    gpu = make_gpu(lease=0.4)
+    while gpu.launches < 4:
+        gpu.write(gpu.far.address, b"data")
+
+    assert gpu.gaps == 1
+
+
+def test_a_launch_serves_threads_that_come_later(make_gpu: Callable[..., Any]) -> None:
+    gpu = make_gpu(channels=4, lease=3600.0, patience=5.0)
+    for _ in range(4):
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(gpu.write, gpu.far.address, b"data").result()
+
+    assert gpu.launches == 1
+
+
+def test_a_kernel_that_was_woken_is_there_for_the_first_copy(
+    make_gpu: Callable[..., Any], wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    gpu = make_gpu(lease=1.0)
+    gpu.library.xiokv_copier_wake(gpu.copier)
+    assert gpu.launches == 0
+    gpu.write(gpu.far.address, b"data")
+    wait_until(lambda: gpu.idle)
+
+    gpu.library.xiokv_copier_wake(gpu.copier)
+    assert gpu.launches == 2
+    gpu.write(gpu.far.address, b"data")
+
+    assert gpu.launches == 2
+
+
+def test_wakes_for_copies_that_do_not_come_launch_nothing_in_the_end(
+    make_gpu: Callable[..., Any], wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    gpu = make_gpu(lease=1e-3)
+    gpu.write(gpu.far.address, b"data")
+
+    def is_asleep() -> bool:
+        before = gpu.launches
+        wait_until(lambda: gpu.idle)
+        gpu.library.xiokv_copier_wake(gpu.copier)
+        return bool(gpu.launches == before)
+
+    wait_until(is_asleep)
+    for _ in range(5):
+        assert is_asleep()
+    gpu.write(gpu.far.address, b"data")
+    wait_until(lambda: gpu.idle)
+    assert not is_asleep()
 
 
 @pytest.mark.parametrize("works", [False, None], ids=["refused", "hung"])

@@ -121,7 +121,7 @@ def main() -> None:
             f"copier, {groups} groups, {slots} slots": lambda api, g=groups, s=slots: CopierHook(
                 api, 0, Size(groups=g, slots=s)
             )
-            for groups, slots in ((1, 256), (2, 256), (4, 256))
+            for groups, slots in ((2, 64), (4, 64), (8, 64))
         },
     }
     for threads in given.threads:
