@@ -17,7 +17,7 @@ import numpy.typing as npt
 from xiokv.runtime.abi import Outcome, QueueState
 from xiokv.runtime.buffers import Values
 from xiokv.runtime.drivers.base import Launch
-from xiokv.runtime.errors import LostFault
+from xiokv.runtime.errors import LostFault, RuntimeFault
 from xiokv.runtime.keys import Keys
 from xiokv.runtime.queues import QueuePair, QueueSet
 from xiokv.runtime.results import RECORD
@@ -181,7 +181,7 @@ class Run:
             for pair in self._queues:
                 pair.give_up()
         elif self._copy is not None:
-            self._copy.take_back()
+            self._take_back(self._copy)
         if lost or (records["outcome"] == Outcome.TIMEOUT).any():
             self._keep_values()
         if self._copy is not None and not self._died:
@@ -191,6 +191,13 @@ class Run:
         self._copy, self._kept = None, NO_SPAN
         self._records = records
         _in_flight.discard(self)
+
+    def _take_back(self, copy: Copy) -> None:
+        """Copy values back; a device that does not is a failure of the batch, which is over."""
+        try:
+            copy.take_back()
+        except RuntimeFault as fault:
+            self._failure = self._failure or fault
 
     def _keep_values(self) -> None:
         """Keep the memory of the values for the queues that died and may still write it."""

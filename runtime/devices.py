@@ -65,6 +65,8 @@ class Gpu:
         """Load a code object."""
         try:
             return GpuDriver(self._device, image.file.read_bytes())
+        except MissingFault:
+            raise
         except RuntimeFault as fault:
             raise RuntimeFault(f"{image.file} cannot be loaded: {fault}") from fault
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from ctypes import sizeof
 from typing import Any
 
@@ -17,7 +17,7 @@ from xiokv.runtime.addressing import Addressing
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import Controller, Limits
 from xiokv.runtime.drivers.base import Driver, Launch, Place
-from xiokv.runtime.errors import ArgumentFault, LostFault, RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.memory_mode import memory_modes
 from xiokv.runtime.queue_pair import QueuePair as QueuePair
 from xiokv.runtime.queue_pair import RingState as RingState
@@ -36,14 +36,18 @@ class QueueSet(Closing):
             pair.prepare(driver)
         self.pairs = tuple(pairs)
         self._driver = driver
-        self._stream = driver.stream()
         self._launching: Any = None
         self._last: Launch | None = None
         self._lock = threading.Lock()
         self._array = driver.allocate(len(pairs) * sizeof(abi.Queue), Place.DEVICE)
-        for number, pair in enumerate(pairs):
-            self._place(pair, number * sizeof(abi.Queue))
-        self._array.upload()
+        with ExitStack() as undo:
+            undo.callback(self._array.free)
+            self._stream = driver.stream()
+            undo.callback(self._stream.close)
+            for number, pair in enumerate(pairs):
+                self._place(pair, number * sizeof(abi.Queue))
+            self._array.upload()
+            undo.pop_all()
 
     @classmethod
     def create(
@@ -131,9 +135,14 @@ class QueueSet(Closing):
         with self._lock:
             self._settle()
             self._launching = self._stream if stream is None else stream
-            if before is not None:
-                before(self._launching)
-            self._last = self._driver.launch(kernel, batch, self._launching, self._last)
+            try:
+                if before is not None:
+                    before(self._launching)
+                self._last = self._driver.launch(kernel, batch, self._launching, self._last)
+            except Exception:
+                # The caller takes back the memory that the stream has been told of.
+                self._settle()
+                raise
             self._launching = None
             return self._last
 
@@ -170,8 +179,8 @@ class QueueSet(Closing):
         errors = [error for pair in self.pairs if (error := _failure_to_close(pair))]
         if errors:
             raise errors[0]
-        # A kernel that failed was told to who waited for it.
-        with suppress(LostFault):
+        # What its kernels failed by was told to who waited for them.
+        with suppress(RuntimeFault):
             self._stream.close()
         if all(pair.closed for pair in self.pairs):
             self._array.free()

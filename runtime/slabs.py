@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -62,12 +63,16 @@ class Slab:
 
     def __init__(self, driver: Driver, capacity: int, dwords: Sequence[int]) -> None:
         inputs = _STATE_BYTES + capacity * _input_bytes(dwords)
-        self._inputs = driver.allocate(inputs, Place.DEVICE)
-        self._outputs = driver.allocate(_STOP_BYTES + capacity * RECORD.itemsize)
+        with ExitStack() as undo:
+            self._inputs = driver.allocate(inputs, Place.DEVICE)
+            undo.callback(self._inputs.free)
+            self._outputs = driver.allocate(_STOP_BYTES + capacity * RECORD.itemsize)
+            undo.callback(self._outputs.free)
+            self._written = self._inputs.view
+            self._base = self._inputs.view_address
+            undo.pop_all()
         self._stop = self._outputs.view[:_STOP_BYTES].view("<u4")
         self.results: npt.NDArray[Any] = self._outputs.view[_STOP_BYTES:].view(RECORD)
-        self._written = self._inputs.view
-        self._base = self._inputs.view_address
         self._end = _STATE_BYTES
 
     def fill(self, keys: Keys, values: Values, semantic: Sequence[SemanticBits]) -> abi.Batch:
@@ -143,8 +148,12 @@ class Pool:
         self.free()
         self._capacity = 1 << max(count - 1, 1).bit_length()
         number = POOL_BYTES // (self._capacity * key_bytes(self._dwords))
-        for _ in range(min(max(number, SLABS_MIN), SLABS_MAX)):
-            self._free.append(Slab(self._driver, self._capacity, self._dwords))
+        try:
+            for _ in range(min(max(number, SLABS_MIN), SLABS_MAX)):
+                self._free.append(Slab(self._driver, self._capacity, self._dwords))
+        except BaseException:
+            self.free()
+            raise
 
     def free(self) -> None:
         """Give all slabs back; none is in use."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -44,14 +45,14 @@ class Submitter:
     ) -> None:
         self._module = module
         self._open_queues = open_queues
-        self._pool = Pool(module.driver, per_key_dwords(module.description.fields))
-        self._staging = Staging(module.driver, place)
-        self.list_page = module.driver.allocate(listing.PAGE_BYTES, place, shared=True)
-        try:
+        with ExitStack() as undo:
+            self._pool = Pool(module.driver, per_key_dwords(module.description.fields))
+            undo.callback(self._pool.free)
+            self._staging = Staging(module.driver, place)
+            self.list_page = module.driver.allocate(listing.PAGE_BYTES, place, shared=True)
+            undo.callback(self.list_page.free)
             self._queues = open_queues()
-        except BaseException:
-            self._free()
-            raise
+            undo.pop_all()
         self._running: deque[Run] = deque()
         self._lock = threading.RLock()
         self._closed = False

@@ -47,7 +47,8 @@ class CudaApi:
             attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
         )
         self._contexts: dict[int, Any] = {}
-        self._lock = threading.Lock()
+        # The garbage collector frees memory, also while this thread looks a context up.
+        self._lock = threading.RLock()
 
     # Devices
 

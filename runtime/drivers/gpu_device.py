@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from typing import Any
 
 from xiokv.runtime.drivers.gpu_api import GpuApi, Handle
 from xiokv.runtime.errors import LostFault, MissingFault, RuntimeFault
@@ -40,6 +42,7 @@ class GpuDevice:
         with api.using(number):
             self.architecture = api.architecture(number)
             self._copies = api.stream_create()
+        weakref.finalize(self, _destroy, api, number, self._home, self._copies).atexit = False
 
     @property
     def is_here(self) -> bool:
@@ -83,22 +86,23 @@ class GpuDevice:
             LostFault: a kernel before it failed.
         """
         try:
-            return self.api.event_query(event)
+            with self.using():
+                return self.api.event_query(event)
         except RuntimeFault as fault:
             raise LostFault(
                 f"a kernel failed on its device: {fault}; which of its commands were carried out"
                 " nobody knows"
             ) from fault
 
-    def free(self, free: Callable[[int], None], address: int) -> None:
-        """Give memory back, which a device that has failed does not take."""
+    def give_back(self, free: Callable[[Any], None], what: Any) -> None:
+        """Give back memory or a handle, which a device that has failed does not take."""
         if not self.is_here:
             return
         try:
             with self.using():
-                free(address)
+                free(what)
         except RuntimeFault as fault:
-            log.warning("memory of a device is not freed: %s", fault)
+            log.warning("a device does not take back what it gave: %s", fault)
 
     def drain(self, stream: int) -> None:
         """Wait for the present work of a stream.
@@ -113,6 +117,23 @@ class GpuDevice:
                 poll(lambda: self.has_come(event))
             finally:
                 self.api.event_destroy(event)
+
+    def wait_out(self, stream: int) -> None:
+        """Wait for the present work of a stream, whatever becomes of it."""
+        try:
+            self.drain(stream)
+        except LostFault:
+            pass  # A device that has failed runs nothing any more.
+        except RuntimeFault:
+            # No event was to be had, which says nothing of the work.
+            with suppress(RuntimeFault), self.using():
+                self.api.stream_synchronize(stream)
+
+
+def _destroy(api: GpuApi, number: int, home: Home, stream: int) -> None:
+    if home.is_here:
+        with suppress(RuntimeFault), api.using(number):
+            api.stream_destroy(stream)
 
 
 def poll(ended: Callable[[], bool], timeout: float | None = None) -> bool:

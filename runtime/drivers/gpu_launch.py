@@ -54,7 +54,7 @@ class GpuLaunch:
     def done(self) -> bool:
         """Tell whether the kernel has ended, without waiting."""
         if self._event is not None and self._recorded and self._home.is_here:
-            with self._lock, self._device.using():
+            with self._lock:
                 self._look()
         return self._event is None
 
@@ -70,7 +70,7 @@ class GpuLaunch:
 
     def conclude(self) -> None:
         """Take note that it has ended: its stream is known to be empty."""
-        with self._lock, self._device.using():
+        with self._lock:
             self._end()
 
     def _look(self) -> None:
@@ -86,5 +86,6 @@ class GpuLaunch:
         event, self._event = self._event, None
         self._kept = ()
         if event is not None:
-            with suppress(RuntimeFault):  # after a failure the library destroys nothing
+            # Not worth a warning: after a failure the library destroys nothing.
+            with suppress(RuntimeFault), self._device.using():
                 self._device.api.event_destroy(event)

@@ -37,7 +37,7 @@ class PinnedMemory:
         whole = (ctypes.c_uint8 * size).from_address(self.iova)
         ctypes.memset(whole, 0, size)
         self.view: Any = np.ctypeslib.as_array(whole)
-        weakref.finalize(whole, device.free, device.api.host_free, base).atexit = False
+        weakref.finalize(whole, device.give_back, device.api.host_free, base).atexit = False
         _held.add(self)
 
     def upload(self, start: int = 0, size: int | None = None, stream: Any = None) -> None:
@@ -67,8 +67,12 @@ class DeviceMemory:
         self._base: int | None = base
         self._shadow: PinnedMemory | None = None
         _held.add(self)
-        if size:
-            device.zero(self.address, size)
+        try:
+            if size:
+                device.zero(self.address, size)
+        except BaseException:
+            self.free()
+            raise
 
     @property
     def view(self) -> Any:
@@ -98,7 +102,7 @@ class DeviceMemory:
         _held.discard(self)
         if self._shadow is not None:
             self._shadow.free()
-        self._device.free(self._device.api.device_free, base)
+        self._device.give_back(self._device.api.device_free, base)
 
     def _shadowed(self) -> PinnedMemory:
         if self._shadow is None:

@@ -12,7 +12,8 @@ class Registry:
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, int], int] = {}
-        self._lock = threading.Lock()
+        # The garbage collector removes, too, also while this thread adds.
+        self._lock = threading.RLock()
 
     def add(self, device: GpuDevice, address: int, size: int) -> int:
         """Register memory unless it is already; return its device address."""

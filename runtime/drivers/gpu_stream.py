@@ -17,20 +17,23 @@ class GpuStream(Closing):
 
     Attributes:
         device: whose stream it is.
+        is_closed: whether it takes no work any more.
+        number: the vendor's handle, also of one that is closed.
     """
 
     def __init__(self, device: GpuDevice) -> None:
         """Create a stream."""
         self.device = device
+        self.is_closed = False
         with device.using():
-            self._handle: int | None = device.api.stream_create()
+            self.number = device.api.stream_create()
 
     @property
     def handle(self) -> int:
-        """The vendor's handle."""
-        if self._handle is None:
+        """The vendor's handle, of a stream that takes work."""
+        if self.is_closed:
             raise RuntimeFault("the stream takes no work: it is closed")
-        return self._handle
+        return self.number
 
     def synchronize(self) -> None:
         """Wait for all work; raise where it failed."""
@@ -41,15 +44,13 @@ class GpuStream(Closing):
 
         In a child of fork there is none.
         """
-        if self._handle is None or not self.device.is_here:
+        if self.is_closed or not self.device.is_here:
             return
-        handle = self._handle
         try:
-            self.device.drain(handle)
+            self.device.drain(self.number)
         finally:
-            self._handle = None
-            with self.device.using():
-                self.device.api.stream_destroy(handle)
+            self.is_closed = True
+            self.device.give_back(self.device.api.stream_destroy, self.number)
 
 
 def handle_of(stream: Any, device: GpuDevice) -> int:

@@ -94,7 +94,10 @@ class HipApi:
     def clock_hz(self, device: int) -> int:
         """Return the rate of the counter that runs at the same speed always."""
         rate = self._hip.hipDeviceAttribute_t.hipDeviceAttributeWallClockRate
-        return int(self._call("hipDeviceGetAttribute", rate, device)) * _KHZ
+        hz = int(self._call("hipDeviceGetAttribute", rate, device)) * _KHZ
+        if hz == 0:
+            raise RuntimeFault(f"HIP states no rate of device {device}'s clock: update ROCm")
+        return hz
 
     def dma_hook(self, device: int) -> None:
         """Return None: the CPU reaches the memory of a device through a large BAR.

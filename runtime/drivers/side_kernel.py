@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
@@ -74,36 +75,41 @@ class GpuSideKernel:
     def __init__(self, device: GpuDevice, file: Path, entry: str) -> None:
         """Load the image."""
         self._device = device
-        with device.using():
+        api = device.api
+        with device.using(), ExitStack() as owned:
             self._image = file.read_bytes()
-            self._module = device.api.load(self._image)
-            function = device.api.function(self._module, entry)
+            module = api.load(self._image)
+            owned.callback(device.give_back, api.unload, module)
+            function = api.function(module, entry)
             if function is None:
                 raise RuntimeFault(f"{file} has no kernel {entry}")
             self._function: Handle = function
-            self._stream = device.api.urgent_stream_create()
+            self._stream = api.urgent_stream_create()
+            owned.callback(device.give_back, api.stream_destroy, self._stream)
+            self._owned = owned.pop_all()
 
     def launch(self, argument: ctypes.Structure, groups: int) -> Waiting:
         """Start it in its stream."""
         api = self._device.api
         with self._device.using():
             event = api.event_create()
-            api.launch(self._function, groups, _LANES, self._stream, argument)
-            api.event_record(event, self._stream)
-
-        def ended() -> bool:
-            with self._device.using():
-                return api.event_query(event)
+            try:
+                api.launch(self._function, groups, _LANES, self._stream, argument)
+                api.event_record(event, self._stream)
+            except RuntimeFault:
+                # It may run all the same, and nobody will wait for it.
+                self._device.wait_out(self._stream)
+                self._device.give_back(api.event_destroy, event)
+                raise
 
         def waiting() -> None:
-            poll(ended)
-            with self._device.using():
-                api.event_destroy(event)
+            try:
+                poll(lambda: self._device.has_come(event))
+            finally:
+                self._device.give_back(api.event_destroy, event)
 
         return waiting
 
     def close(self) -> None:
-        """Destroy stream and module."""
-        with self._device.using():
-            self._device.api.stream_destroy(self._stream)
-            self._device.api.unload(self._module)
+        """Destroy stream and module; a second call does nothing."""
+        self._owned.close()

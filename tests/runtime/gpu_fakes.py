@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,19 @@ GLOBALS = {
 SKEW = 64  # Allocations begin so far past a page boundary.
 
 
+def attempt(work: Callable[[], object]) -> bool:
+    """Return whether no call was refused; where one was, nothing holds what was made by then."""
+    try:
+        work()
+    except RuntimeFault as fault:
+        if not str(fault).endswith("refused"):
+            raise
+    else:
+        return True
+    gc.collect()
+    return False
+
+
 class Api:
     """A library whose devices are memory of this process, and whose kernels end when told.
 
@@ -28,6 +42,8 @@ class Api:
         device: the current one.
         ended: whether the kernels launched so far have ended.
         fails: why the next look at a kernel fails.
+        broken: why every call fails that changes something.
+        granted: how many more calls that acquire or copy something succeed; None for all.
     """
 
     name = "hip"
@@ -37,6 +53,9 @@ class Api:
         self.device = 0
         self.ended = True
         self.fails = ""
+        self.broken = ""
+        self.granted: int | None = None
+        self._open: list[object] = []
         self._devices = devices
         self._memory: dict[int, tuple[PointerKind, int, Any]] = {}
         self._handles = 100
@@ -48,13 +67,37 @@ class Api:
     def in_use(self) -> list[int]:
         return sorted(self._memory)
 
+    @property
+    def handles(self) -> int:
+        """Streams, events and modules that were given out and are not back."""
+        return len(self._open)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all that was given out is back: memory, streams, events and modules."""
+        return not self._memory and not self._open
+
     def _note(self, name: str, *arguments: Any) -> None:
+        if self.broken:
+            raise RuntimeFault(f"{name}: {self.broken}")
         self.calls.append((name, *arguments))
 
+    def _grant(self, name: str) -> None:
+        if self.granted == 0:
+            raise RuntimeFault(f"{name} refused")
+        if self.granted is not None:
+            self.granted -= 1
+
     def _handle(self, name: str) -> int:
+        self._grant(name)
         self._handles += 1
         self._note(name, self._handles)
+        self._open.append(self._handles)
         return self._handles
+
+    def _take_back(self, name: str, what: object) -> None:
+        self._note(name, what)
+        self._open.remove(what)
 
     # Devices
 
@@ -64,8 +107,10 @@ class Api:
     @contextmanager
     def using(self, device: int) -> Iterator[None]:
         former, self.device = self.device, device
-        yield
-        self.device = former
+        try:
+            yield
+        finally:
+            self.device = former
 
     def architecture(self, device: int) -> str:
         return "gfx942:sramecc+:xnack-"
@@ -85,10 +130,12 @@ class Api:
     # Modules
 
     def load(self, image: bytes) -> bytes:
+        self._grant("load")
+        self._open.append(image)
         return image
 
     def unload(self, module: bytes) -> None:
-        self._note("unload")
+        self._take_back("unload", module)
 
     def function(self, module: bytes, name: str) -> str | None:
         return name if name.startswith("xiokv_batch_") else None
@@ -100,6 +147,7 @@ class Api:
     # Memory
 
     def _allocate(self, kind: PointerKind, size: int) -> int:
+        self._grant("allocate")
         buffer = ctypes.create_string_buffer(b"\xa5" * (size + 8192))
         address = (ctypes.addressof(buffer) + 4095) // 4096 * 4096 + SKEW
         self._memory[address] = (kind, size, (buffer, self.device))
@@ -126,6 +174,7 @@ class Api:
         self._free(address)
 
     def host_register(self, address: int, size: int) -> int:
+        self._grant("host_register")
         self._note("host_register", address, size)
         self._memory[address] = (PointerKind.PINNED, size, (None, self.device))
         return address
@@ -145,10 +194,12 @@ class Api:
         return PointerInfo(PointerKind.UNKNOWN, 0, 0)
 
     def copy(self, destination: int, source: int, size: int, stream: int) -> None:
+        self._grant("copy")
         self._note("copy", destination, source, size, stream)
         ctypes.memmove(destination, source, size)
 
     def zero(self, address: int, size: int, stream: int) -> None:
+        self._grant("zero")
         ctypes.memset(address, 0, size)
 
     # Streams and events
@@ -156,8 +207,11 @@ class Api:
     def stream_create(self) -> int:
         return self._handle("stream_create")
 
+    def urgent_stream_create(self) -> int:
+        return self._handle("urgent_stream_create")
+
     def stream_destroy(self, stream: int) -> None:
-        self._note("stream_destroy", stream)
+        self._take_back("stream_destroy", stream)
 
     def stream_synchronize(self, stream: int) -> None:
         self._note("stream_synchronize", stream)
@@ -169,6 +223,7 @@ class Api:
         return self._handle("event_create")
 
     def event_record(self, event: int, stream: int) -> None:
+        self._grant("event_record")
         self._note("event_record", event, stream)
 
     def event_query(self, event: int) -> bool:
@@ -180,7 +235,7 @@ class Api:
         return 0.0
 
     def event_destroy(self, event: int) -> None:
-        self._note("event_destroy", event)
+        self._take_back("event_destroy", event)
 
     # Launches
 

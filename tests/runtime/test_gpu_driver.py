@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +16,12 @@ from xiokv.runtime import abi
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.drivers.gpu import GpuDriver
 from xiokv.runtime.drivers.gpu_device import GpuDevice, poll
+from xiokv.runtime.drivers.gpu_registry import Registry
+from xiokv.runtime.drivers.side_kernel import GpuSideKernel
 from xiokv.runtime.errors import ArgumentFault, ExitCode, LostFault, MissingFault, RuntimeFault
 
 from .forking import in_child
-from .gpu_fakes import SPEC, Api
+from .gpu_fakes import SPEC, Api, attempt
 
 KERNEL = "xiokv_batch_store"
 
@@ -55,9 +60,10 @@ def test_a_number_past_the_devices_is_missing(api: Api) -> None:
     assert caught.value.exit_code is ExitCode.MISSING
 
 
-def test_a_module_that_nobody_holds_is_unloaded(api: Api) -> None:
+def test_a_module_that_nobody_holds_is_unloaded_and_its_device_closed(api: Api) -> None:
     GpuDriver(GpuDevice(api), b"image")
-    assert api.names()[-1] == "unload"
+    assert "unload" in api.names()
+    assert api.is_empty
 
 
 def test_a_launch_that_runs_holds_its_module(api: Api) -> None:
@@ -67,6 +73,59 @@ def test_a_launch_that_runs_holds_its_module(api: Api) -> None:
     api.ended = True
     assert launch.wait()
     del launch
+
+
+class Driver(GpuDriver):
+    def __init__(self, api: Api) -> None:
+        super().__init__(GpuDevice(api), b"image")
+
+
+def side_kernel(api: Api, file: Path, entry: str = KERNEL) -> GpuSideKernel:
+    return GpuSideKernel(GpuDevice(api), file, entry)
+
+
+def side_launch(api: Api, file: Path) -> None:
+    with closing(side_kernel(api, file)) as kernel:
+        kernel.launch(abi.Batch(), 1)()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda api, file: GpuDevice(api),
+        lambda api, file: Driver(api),
+        lambda api, file: Driver(api).allocate(64, Place.DEVICE),
+        lambda api, file: Driver(api).stream(),
+        side_kernel,
+        side_launch,
+    ],
+    ids=["device", "driver", "memory", "stream", "side kernel", "side launch"],
+)
+def test_what_could_not_be_made_leaves_nothing_behind(
+    api: Api, tmp_path: Path, make: Callable[[Api, Path], object]
+) -> None:
+    """Each call of the library is refused in turn, until all succeed."""
+    image = tmp_path / "image"
+    image.write_bytes(b"image")
+    for granted in range(100):
+        api.granted = granted
+        if attempt(lambda: make(api, image)):
+            return
+        assert (granted, api.is_empty) == (granted, True)
+    pytest.fail("it is never made")
+
+
+def test_a_side_kernel_gives_everything_back(api: Api, tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    image.write_bytes(b"image")
+    with pytest.raises(RuntimeFault, match="no kernel other"):
+        side_kernel(api, image, "other")
+    kernel = side_kernel(api, image)
+    kernel.launch(abi.Batch(), 1)()
+    kernel.close()
+    kernel.close()
+    del kernel
+    assert api.is_empty
 
 
 # Memory.
@@ -156,6 +215,22 @@ def test_two_modules_register_the_same_memory_once(api: Api) -> None:
     assert api.names().count("host_unregister") == 1
 
 
+def test_a_finaliser_may_unregister_while_its_thread_registers(api: Api) -> None:
+    device, registry = GpuDevice(api), Registry()
+    registry.add(device, 8192, 4096)
+    register = api.host_register
+
+    def collect(address: int, size: int) -> int:
+        registry.remove(device, 8192)
+        return register(address, size)
+
+    api.host_register = collect  # type: ignore[method-assign]
+    adding = threading.Thread(target=registry.add, args=(device, 16384, 4096), daemon=True)
+    adding.start()
+    adding.join(10)
+    assert api.in_use == [16384]
+
+
 # Launches.
 
 
@@ -237,6 +312,26 @@ def test_settle_waits_for_a_launch_that_was_interrupted(driver: GpuDriver, api: 
     assert held() is None
 
 
+def test_settle_takes_a_closed_stream_for_one_that_has_ended(driver: GpuDriver, api: Api) -> None:
+    def interrupt(kernel: str, argument: Any) -> None:
+        raise KeyboardInterrupt
+
+    api.on_launch = interrupt
+    given = batch()
+    held = weakref.ref(given)
+    with driver.stream() as stream, pytest.raises(KeyboardInterrupt):
+        driver.launch(KERNEL, given, stream, None)
+    del given
+    driver.settle(stream)
+    assert held() is None
+
+
+def test_settle_waits_without_an_event_where_there_is_none(driver: GpuDriver, api: Api) -> None:
+    api.granted = 0
+    driver.settle(5)
+    assert api.calls[-1] == ("stream_synchronize", 5)
+
+
 def test_a_kernel_that_failed_is_lost_and_has_ended(driver: GpuDriver, api: Api) -> None:
     launch = driver.launch(KERNEL, batch(), 5, None)
     api.fails = "hipEventQuery: hipErrorLaunchFailure (719)"
@@ -255,7 +350,7 @@ def test_memory_that_a_failed_device_does_not_take_back_is_let_go(
     api.device_free = refuse  # type: ignore[method-assign]
     memory.free()
     assert caplog.messages == [
-        "memory of a device is not freed: hipFree: hipErrorLaunchFailure (719)"
+        "a device does not take back what it gave: hipFree: hipErrorLaunchFailure (719)"
     ]
 
 

@@ -17,7 +17,7 @@ from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.drivers.gpu import GpuDriver
 from xiokv.runtime.drivers.gpu_device import GpuDevice
 from xiokv.runtime.emulator import Emulator
-from xiokv.runtime.errors import ArgumentFault, DeadQueueFault, LostFault
+from xiokv.runtime.errors import ArgumentFault, DeadQueueFault, LostFault, RuntimeFault
 from xiokv.runtime.keys import pack_keys
 from xiokv.runtime.kv import KV
 from xiokv.runtime.module import Module
@@ -25,7 +25,7 @@ from xiokv.runtime.semantic import NO_SEMANTIC
 from xiokv.runtime.slabs import IN_PLACE_MAX, Slab
 from xiokv.runtime.staging import Copy
 
-from .gpu_fakes import Api
+from .gpu_fakes import Api, attempt
 
 KEYS = [b"one", b"two", b"three"]
 BLOCK = 64
@@ -268,6 +268,69 @@ def test_a_kernel_that_failed_is_no_success_and_leaves_dead_queues(kv: KV, gpu: 
         kv.exist(KEYS)
     kv.reset()
     kv.exist(KEYS).raise_for_status()
+
+
+def test_a_failed_attach_leaves_nothing_behind(on_gpu: Module, gpu: Gpu) -> None:
+    """Each call of the library is refused in turn, until all succeed."""
+    options = {"depth": 16, "block_size": BLOCK, "memory_mode": 8}
+    with Emulator() as controller:
+        on_gpu.attach(controller, **options).close()
+        gpu.calls.clear()
+        before = gpu.in_use, gpu.handles
+        for granted in range(1000):
+            gpu.granted = granted
+            if attempt(lambda: on_gpu.attach(controller, **options).close()):
+                return
+            assert (granted, gpu.in_use, gpu.handles) == (granted, *before)
+    pytest.fail("it is never attached")
+
+
+@pytest.mark.parametrize("when", ["at the launch", "later"])
+def test_what_a_device_ran_that_fails_for_good_can_be_closed(
+    attach: Attach, gpu: Gpu, when: str
+) -> None:
+    _, kv = attach()
+
+    def fail(kernel: str, batch: Any) -> None:
+        gpu.broken = gpu.fails = "hipErrorLaunchFailure (719)"
+
+    if when == "at the launch":
+        gpu.on_launch = fail
+        with pytest.raises(RuntimeFault, match="hipErrorLaunchFailure"):
+            kv.exist(KEYS)
+    else:
+        gpu.ended = False
+        result = kv.exist(KEYS, stream=5)
+        fail("", None)
+        with pytest.raises(LostFault):
+            result.wait()
+    kv.close()
+
+
+def test_a_copy_that_does_not_come_back_fails_its_batch_alone(attach: Attach, gpu: Gpu) -> None:
+    _, kv = attach(memory_mode=8)
+    out = np.zeros(BLOCKS.size, np.uint8)
+    stored(kv)
+    gpu.ended = False
+    result = kv.retrieve(KEYS, out, copy=True, stream=5)
+    gpu.granted, gpu.ended = 0, True
+    with pytest.raises(RuntimeFault, match="copy refused"):
+        result.wait()
+    gpu.granted = None
+    kv.retrieve(KEYS, out, copy=True).raise_for_status()
+    assert out.tobytes() == BLOCKS.tobytes()
+
+
+def test_a_batch_that_was_not_launched_gets_its_stream_to_end(kv: KV, gpu: Gpu) -> None:
+    keys = KEYS * IN_PLACE_MAX
+    kv.exist(keys)
+    gpu.calls.clear()
+    gpu.granted = 1  # The event of the launch before may be had, the upload not.
+    with pytest.raises(RuntimeFault, match="refused"):
+        kv.exist(keys, stream=5)
+    assert gpu.calls[-1] == ("stream_synchronize", 5)
+    gpu.granted = None
+    kv.exist(keys).raise_for_status()
 
 
 def test_what_a_failed_kernel_ran_on_can_be_closed(attach: Attach, gpu: Gpu) -> None:
