@@ -307,18 +307,18 @@ def test_what_a_device_ran_that_fails_for_good_can_be_closed(
     kv.close()
 
 
-def test_a_copy_that_does_not_come_back_fails_its_batch_alone(attach: Attach, gpu: Gpu) -> None:
-    _, kv = attach(memory_mode=8)
-    out = np.zeros(BLOCKS.size, np.uint8)
+def test_a_copy_that_does_not_come_back_fails_its_batch_and_keeps_nothing(
+    attach: Attach, gpu: Gpu
+) -> None:
+    controller, kv = attach(memory_mode=8)
     stored(kv)
     gpu.ended = False
-    result = kv.retrieve(KEYS, out, copy=True, stream=5)
-    gpu.granted, gpu.ended = 0, True
+    result = kv.retrieve(KEYS, np.zeros(BLOCKS.size, np.uint8), copy=True, stream=5)
+    gpu.ended, gpu.granted = True, 0
     with pytest.raises(RuntimeFault, match="copy refused"):
         result.wait()
-    gpu.granted = None
-    kv.retrieve(KEYS, out, copy=True).raise_for_status()
-    assert out.tobytes() == BLOCKS.tobytes()
+    kv.close()
+    assert gpu.in_use == [controller.registers]
 
 
 def test_a_batch_that_was_not_launched_gets_its_stream_to_end(kv: KV, gpu: Gpu) -> None:
