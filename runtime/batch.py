@@ -197,7 +197,8 @@ class Run:
         try:
             copy.take_back()
         except RuntimeFault as fault:
-            self._failure = self._failure or fault
+            # Its frames hold the copy, which others may have from now on.
+            self._failure = self._failure or fault.with_traceback(None)
 
     def _keep_values(self) -> None:
         """Keep the memory of the values for the queues that died and may still write it."""

@@ -112,7 +112,8 @@ class Slab:
         self._stop[0] = 1
 
     def free(self) -> None:
-        """Give the memory back."""
+        """Give the memory back, also where a result of the last batch is still held."""
+        self._stop = self.results = self._written = np.empty(0, np.uint8)
         self._inputs.free()
         self._outputs.free()
 
