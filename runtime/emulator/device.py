@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
+from collections.abc import Iterable
 from contextlib import suppress
 from types import NoneType
 from typing import Any
@@ -24,7 +25,6 @@ from xiokv.runtime.memory_mode import MemoryMode
 
 _CAP, _CC = 0x00, 0x14
 _DOORBELLS = 0x1000
-_ERROR_BYTES = 256
 _TRACE_CHUNK = 1024
 _U32_MAX = 0xFFFFFFFF
 
@@ -49,12 +49,13 @@ class Emulator(Closing):
         wanted = Options(**options)
         config = wanted.config()
         self._library = library.load()
-        self._handle = _create(self._library, config)
+        self._handle = library.create(self._library, config)
         self._closed = False
         self._home = Home("controller")
-        self._bars: dict[Driver, int] = {}
+        # By driver: where its device has the registers, and what reaches that device's memory.
+        self._drivers: dict[Driver, tuple[int, library.DmaHook | None]] = {}
         weakref.finalize(
-            self, _destroy, self._library, self._handle, self._home, self._bars, self.registers
+            self, _destroy, self._library, self._handle, self._home, self._drivers, self.registers
         )
         self._bar = self.registers
         self._threads = wanted.thread_count
@@ -92,14 +93,19 @@ class Emulator(Closing):
         return self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
 
     def connect(self, driver: Driver) -> None:
-        """Let a driver's device reach the doorbells, and reach that device's memory."""
+        """Let a driver's device reach the doorbells, and reach that device's memory.
+
+        Raises:
+            ArgumentFault: that of another driver is still in use.
+        """
         with self._lock:
-            if driver not in self._bars:
+            if driver not in self._drivers:
                 hook = driver.dma_hook()
-                if hook is not None:
-                    self.set_dma(hook)
-                self._bars[driver] = driver.register(self.registers, self.registers_size)
-            self._bar = self._bars[driver]
+                bar = driver.register(self.registers, self.registers_size)
+                self._drivers[driver] = bar, hook
+            self._bar, hook = self._drivers[driver]
+            if hook is not None and hook is not self._hook:
+                self._reach_by(hook)
             if self._hook is not None:
                 self._hook.forget()
 
@@ -119,6 +125,14 @@ class Emulator(Closing):
         with self._lock:
             if self._numbers.give_up(qid):
                 self._admin.delete_queue(qid)
+
+    def _reach_by(self, hook: library.DmaHook) -> None:
+        if self._call("set_dma", hook) != 0:
+            raise ArgumentFault(
+                "this controller has queues already, and would reach the memory of another"
+                " module's device: close what is attached first, or make a controller for each"
+            )
+        self._hook = hook
 
     def _check_reach(self, mode: MemoryMode) -> None:
         """Refuse rings that the hook does not reach, and doorbells outside the registers."""
@@ -273,21 +287,13 @@ class Emulator(Closing):
         return self._register(_CC, ctypes.c_uint32)
 
 
-def _create(functions: ctypes.CDLL, config: library.Config) -> int:
-    error = ctypes.create_string_buffer(_ERROR_BYTES)
-    handle = functions.xiokv_emu_create(config, error, len(error))
-    if not handle:
-        raise ArgumentFault(error.value.decode(errors="replace"))
-    return int(handle)
-
-
 def _destroy(
-    functions: ctypes.CDLL, handle: int, home: Home, bars: dict[Driver, int], registers: int
+    functions: ctypes.CDLL, handle: int, home: Home, drivers: Iterable[Driver], registers: int
 ) -> None:
     """Free a controller, but not in a child of fork, which has no thread to join."""
     if not home.is_here:
         return
-    for driver in bars:
+    for driver in drivers:
         with suppress(RuntimeFault):
             driver.unregister(registers)
     functions.xiokv_emu_destroy(handle)

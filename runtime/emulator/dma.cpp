@@ -45,10 +45,12 @@ void Dma::write_cqe_body(uint64_t iova, const Cqe &cqe) const {
 
 void Dma::write_cqe_phase(uint64_t iova, const Cqe &cqe) const {
   const uint32_t last = static_cast<uint32_t>(cqe.half[1] >> 32);
-  if (hooks_rings())
+  if (hooks_rings()) {
     hook_.write(hook_.context, iova + 12, &last, 4);
-  else
+    flush();
+  } else {
     __atomic_store_n(address<uint32_t>(iova + 12), last, __ATOMIC_RELEASE);
+  }
 }
 
 } // namespace xiokv::emulator

@@ -39,7 +39,8 @@ public:
   /// @brief Write DW0..DW2 of a completion.
   void write_cqe_body(uint64_t iova, const Cqe &cqe) const;
 
-  /// @brief Write DW3, whose phase bit hands the completion to the host.
+  /// @brief Write DW3, whose phase bit hands the completion to the host; a hook
+  /// may put a write off until it is flushed.
   void write_cqe_phase(uint64_t iova, const Cqe &cqe) const;
 
   /// @brief Write a completion, its second half last.

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from xiokv.runtime import toolchain
-from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 
 SQE_BYTES = 64
 CQE_BYTES = 16
@@ -21,6 +21,7 @@ THREADS_MAX = 64
 #: Of `DmaHook.flags`: the hook reaches rings, too.
 DMA_RINGS = 1
 
+_ERROR_BYTES = 256
 _FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread")
 
 
@@ -182,3 +183,12 @@ def load() -> ctypes.CDLL:
         function.restype = result
         function.argtypes = arguments
     return library
+
+
+def create(functions: ctypes.CDLL, config: Config) -> int:
+    """Return a new controller; refuse a configuration as the C side puts it."""
+    error = ctypes.create_string_buffer(_ERROR_BYTES)
+    handle = functions.xiokv_emu_create(config, error, len(error))
+    if not handle:
+        raise ArgumentFault(error.value.decode(errors="replace"))
+    return int(handle)

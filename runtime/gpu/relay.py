@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from contextlib import ExitStack
 from ctypes import sizeof
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from xiokv.runtime.drivers.base import Driver, Memory
 from xiokv.runtime.drivers.side_kernel import Waiting
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.gpu.keeper import Keeper
+from xiokv.runtime.home import Home
 from xiokv.runtime.memory_mode import MemoryMode
 from xiokv.runtime.queue_sizes import CQE_BYTES, SQE_BYTES
 
@@ -128,13 +130,19 @@ class Relay(Closing):
         """
         self._controller = controller
         self._driver = module.driver
-        self._kernel = self._driver.side_kernel("relay")
-        self._table = self._driver.allocate(_STOP_BYTES + QUEUES_MAX * sizeof(_Record))
-        self._stop = self._table.view[:4].view("<u4")
+        self._home = Home("relay")
         self._shadows: dict[int, tuple[int, _Shadow]] = {}
         self._lock = threading.Lock()
         self._is_closed = False
-        self._keeper = Keeper(self._launch, self._halt)
+        with ExitStack() as owned:
+            self._kernel = self._driver.side_kernel("relay")
+            owned.callback(self._kernel.close)
+            self._table = self._driver.allocate(_STOP_BYTES + QUEUES_MAX * sizeof(_Record))
+            owned.callback(self._free_table)
+            self._stop = self._table.view[:4].view("<u4")
+            self._keeper = Keeper(self._launch, self._halt)
+            owned.callback(self._keeper.close)
+            self._owned = owned.pop_all()
 
     def limits(self, nsid: int) -> Limits:
         """Return the limits for a namespace."""
@@ -148,6 +156,7 @@ class Relay(Closing):
 
     def create_queue(self, rings: Rings) -> CreatedQueue:
         """Create a queue pair, its shadow on the controller."""
+        self._home.check()
         with self._lock:
             self._check_open()
             slot = self._free_slot()
@@ -170,6 +179,7 @@ class Relay(Closing):
 
         After `close` there is none, and nothing to do.
         """
+        self._home.check()
         with self._lock:
             if self._is_closed:
                 return
@@ -177,7 +187,12 @@ class Relay(Closing):
             self._drop(qid)
 
     def close(self) -> None:
-        """Delete the queues that are left and end the kernel; a second call does nothing."""
+        """Delete the queues that are left and end the kernel; a second call does nothing.
+
+        Nor does a child of fork: all of it is its parent's.
+        """
+        if not self._home.is_here:
+            return
         with self._lock:
             if self._is_closed:
                 return
@@ -185,9 +200,10 @@ class Relay(Closing):
                 self._controller.delete_queue(qid)
                 self._drop(qid)
             self._is_closed = True
-        self._keeper.close()
-        self._kernel.close()
-        self._stop = None
+        self._owned.close()
+
+    def _free_table(self) -> None:
+        self._stop = None  # A view keeps memory.
         self._table.free()
 
     def _check_open(self) -> None:

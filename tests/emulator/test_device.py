@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import struct
 import threading
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,53 @@ def test_what_is_no_number_of_a_queue_is_refused(host: Any, call: str, qid: Any)
     with pytest.raises(ArgumentFault, match=f"qid is {qid!r}; allowed"):
         getattr(host.emulator, call)(qid)
     assert host.run(host.sqe(0x14, b"k", cid=5)).cid == 5
+
+
+class Device:
+    """As much of a driver as a controller connects to."""
+
+    def __init__(self) -> None:
+        self.hook = library.DmaHook(
+            0,
+            library.DmaRead(lambda *_: self.note("read")),
+            library.DmaWrite(lambda *_: self.note("write")),
+        )
+        self.calls: list[str] = []
+
+    def note(self, name: str) -> int:
+        self.calls.append(name)
+        return 0
+
+    def dma_hook(self) -> library.DmaHook:
+        return self.hook
+
+    def register(self, address: int, size: int) -> int:
+        return address
+
+    def unregister(self, address: int) -> None:
+        pass
+
+
+def identify(emulator: Emulator) -> None:
+    emulator.admin(struct.pack("<B23xQ8xI20x", 0x06, 1 << 16, 0x01))
+
+
+def test_memory_is_reached_as_the_driver_that_connected_last_wants() -> None:
+    emulator = Emulator(threads=0)
+    one, other = Device(), Device()
+    for device in (one, other, one):
+        emulator.connect(device)
+        device.calls.clear()
+        identify(emulator)
+        assert device.calls
+
+
+def test_what_reaches_memory_is_not_exchanged_beneath_queues(host: Any) -> None:
+    device = Device()
+    with pytest.raises(ArgumentFault, match="close what is attached first"):
+        host.emulator.connect(device)
+    host.emulator.reset()
+    host.emulator.connect(device)
 
 
 def test_what_is_no_dma_hook_is_refused(make: Any) -> None:

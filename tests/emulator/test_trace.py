@@ -178,6 +178,7 @@ def test_rings_may_lie_behind_the_hook_too(host: Any) -> None:
         ("write", other.cq.address, 12),
         ("flush", 0, 0),
         ("write", other.cq.address + 12, 4),
+        ("flush", 0, 0),
     ]
 
 

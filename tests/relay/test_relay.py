@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.runtime.forking import in_child
+from xiokv.runtime import abi
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.gpu.relay import Relay
@@ -128,3 +130,30 @@ def test_closing_deletes_queues_that_are_left(relay: Any, controller: Any, modul
 def test_another_module_s_driver_is_refused(relay: Any, module: Any) -> None:
     with pytest.raises(ArgumentFault, match="another module"):
         relay.connect(object())
+
+
+def test_a_child_of_fork_leaves_the_relay_to_its_parent(
+    controller: Any, relay: Any, module: Any
+) -> None:
+    with module.attach(relay, block_size=64, memory_mode=7) as kv:
+        with relay._lock:  # as another thread may, when the process forks
+            assert in_child(relay.close) == "None"
+            assert "this relay is of process" in in_child(lambda: relay.create_queue(None))
+        check_round_trip(kv)
+
+
+def test_a_relay_that_could_not_be_made_leaves_no_kernel(
+    controller: Any, module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = module.driver
+    kernel = driver.side_kernel("relay")
+
+    def refuse(size: int) -> None:
+        raise RuntimeFault("no memory")
+
+    monkeypatch.setattr(driver, "side_kernel", lambda name: kernel)
+    monkeypatch.setattr(driver, "allocate", refuse)
+    with pytest.raises(RuntimeFault, match="no memory"):
+        Relay(controller, module)
+    with pytest.raises(RuntimeError, match="shutdown"):
+        kernel.launch(abi.Batch(), 1)
