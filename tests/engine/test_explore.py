@@ -56,11 +56,11 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
         ("  xiokv_barrier();\n  const uint32_t seen =", "  const uint32_t seen ="),
     ),
     "no second read of a completion": (
-        ("  uint32_t tail; ", "  xiokv_words seen;\n  uint32_t tail; "),
-        ("base == 0 ? look.again :", "base == 0 ? engine.seen :"),
+        ("  uint32_t tail; ", "  xiokv_words before;\n  uint32_t tail; "),
+        ("base == 0 ? look.again :", "base == 0 ? engine.before :"),
         (
             "  xiokv_tell(engine, look);\n",
-            "  xiokv_tell(engine, look);\n  engine.seen = look.ahead;\n",
+            "  xiokv_tell(engine, look);\n  engine.before = look.ahead;\n",
         ),
     ),
     "two rounds share what they tell": (("#define XIOKV_ROUNDS 3u", "#define XIOKV_ROUNDS 2u"),),

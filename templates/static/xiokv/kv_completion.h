@@ -186,25 +186,8 @@ XIOKV_DEVICE void xiokv_tell(const xiokv_engine &engine,
     shared.stop[engine.round] = look.ahead.word[0];
 }
 
-/// @brief Entries that GPUs fetch from the host's memory at once: 32 bytes.
-#define XIOKV_SECTOR_ENTRIES 2u
-
-/// @brief Cut `run` entries, the first `step` places after the head, so that
-/// they end where a sector does, unless none would be left.
-///
-/// The next look reads them a second time and what comes after them at once;
-/// two loads of one sector would wait for each other.
-XIOKV_DEVICE uint32_t xiokv_whole_sectors(const xiokv_engine &engine,
-                                          uint32_t step, uint32_t run) {
-  if (XIOKV_LANES == 1)
-    return run;
-  const uint32_t end = engine.head + step + run;
-  const uint32_t over = end % XIOKV_SECTOR_ENTRIES;
-  return over < run ? run - over : run;
-}
-
 /// @brief Learn what all lanes saw; after a barrier.
-/// @return New entries in a row that wait for the next round.
+/// @return New entries in a row after the run.
 XIOKV_DEVICE uint32_t xiokv_learn(xiokv_engine &engine) {
   const xiokv_shared &shared = *engine.shared;
   const uint32_t round = engine.round;
@@ -216,7 +199,7 @@ XIOKV_DEVICE uint32_t xiokv_learn(xiokv_engine &engine) {
       run += shared.run[round][wave];
   engine.stopping |= xiokv_uniform(shared.stop[round]) != 0 ? 1u : 0u;
   engine.expired = xiokv_uniform(shared.expired[round]);
-  return xiokv_whole_sectors(engine, engine.run, xiokv_uniform(run));
+  return xiokv_uniform(run);
 }
 
 /// @brief Move the head past the entries that were settled, and hand the slots
@@ -242,4 +225,26 @@ XIOKV_DEVICE uint32_t xiokv_leave_run(xiokv_engine &engine) {
   }
   engine.in_flight -= freed;
   return freed;
+}
+
+/// @brief Entries that GPUs fetch from the host's memory at once: 32 bytes.
+#define XIOKV_SECTOR_ENTRIES 2u
+
+/// @brief How many of the `seen` new entries at the head to settle next.
+///
+/// All of them where they are all that is in flight. Else they end where a
+/// sector does, because the next look loads them and what comes after them at
+/// once, and two loads of one sector wait for each other. Where nothing is left
+/// to submit, more of them are waited for as long as more come: it costs less
+/// than to settle them by parts.
+XIOKV_DEVICE uint32_t xiokv_next_run(xiokv_engine &engine, uint32_t seen) {
+  if (XIOKV_LANES == 1 || seen == engine.in_flight)
+    return seen;
+  const bool grows = seen > engine.seen;
+  engine.seen = seen;
+  const bool last = engine.next == engine.end && engine.exhausted != 0;
+  if (grows && last && engine.closing == 0 && seen < XIOKV_LANES - 1u)
+    return 0;
+  const uint32_t over = (engine.head + seen) % XIOKV_SECTOR_ENTRIES;
+  return over < seen ? seen - over : seen;
 }

@@ -55,7 +55,7 @@ XIOKV_DEVICE uint32_t xiokv_round(xiokv_engine &engine, uint32_t room) {
     xiokv_ring_doorbell(engine, room);
   else if (room != 0)
     xiokv_take_back(engine, room);
-  engine.run = seen;
+  engine.run = xiokv_next_run(engine, seen);
   engine.batch = engine.arguments;
   return freed;
 }
@@ -132,7 +132,7 @@ XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, uint32_t number) {
   engine.head = queue.cq_head;
   engine.phase = queue.cq_phase;
   engine.take = engine.give = queue.free_position;
-  engine.run = engine.in_flight = engine.round = 0;
+  engine.run = engine.seen = engine.in_flight = engine.round = 0;
   engine.limit =
       xiokv_min(xiokv_min(queue.sq_depth, queue.cq_depth), queue.window + 1u) -
       1u;

@@ -63,7 +63,8 @@ struct xiokv_engine {
   uint32_t tail;      ///< Next SQ slot to fill.
   uint32_t head;      ///< Next CQ slot to take.
   uint32_t phase;     ///< Phase of new CQ entries at `head`.
-  uint32_t run;       ///< Entries in a row from `head` that were seen new.
+  uint32_t run;       ///< Entries in a row from `head` to settle next.
+  uint32_t seen;      ///< New entries in a row at the last look.
   uint32_t take;      ///< Ring position of the oldest free CID.
   uint32_t give;      ///< Ring position where the next freed CID goes.
   uint32_t in_flight; ///< Commands whose completion was not believed yet.
