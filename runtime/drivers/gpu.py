@@ -85,9 +85,13 @@ class GpuDriver:
 
         Where the CPU reaches it, the IOVA is the CPU's address, else the device's.
         """
+        memory: PinnedMemory | DeviceMemory
         if place is Place.HOST:
-            return PinnedMemory(self._device, size)
-        return DeviceMemory(self._device, size, shared)
+            memory = PinnedMemory(self._device, size)
+        else:
+            memory = DeviceMemory(self._device, size, shared)
+        self._tell_hooks(memory.iova, size, place is Place.DEVICE)
+        return memory
 
     def register(self, address: int, size: int) -> int:
         """Let the device reach memory of the host; return its address there."""
@@ -119,8 +123,7 @@ class GpuDriver:
             raise ArgumentFault(f"{name} at {span.address:#x} is memory that {self.name} disowns")
         if PointerKind.UNKNOWN in kinds:
             return False
-        for hook in self._living_hooks():
-            hook.note(span.address, span.size, first.kind is PointerKind.DEVICE)
+        self._tell_hooks(span.address, span.size, first.kind is PointerKind.DEVICE)
         return True
 
     def ticks(self, seconds: float) -> int:
@@ -173,6 +176,11 @@ class GpuDriver:
             self._running -= ended
         for launch in ended:
             launch.conclude()
+
+    def _tell_hooks(self, address: int, size: int, is_device: bool) -> None:
+        """Say what memory is: at its addresses may have been some of the other kind."""
+        for hook in self._living_hooks():
+            hook.note(address, size, is_device)
 
     def _living_hooks(self) -> Iterator[DmaHook]:
         return filter(None, (known() for known in self._hooks))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,16 +73,19 @@ class CopierHook(DmaHook):
         return self._parts.launches
 
     def wake(self) -> None:
-        """Tell that copies are to be expected."""
-        self._parts.library.xiokv_copier_wake(self._parts.copier)
+        """Tell that copies are to be expected; after `close`, do nothing."""
+        if self._end.alive:
+            self._parts.library.xiokv_copier_wake(self._parts.copier)
 
     def note(self, address: int, size: int, is_device: bool) -> None:
-        """Take note of whether memory is the device's."""
-        self._parts.library.xiokv_copier_note(self._parts.copier, address, size, is_device)
+        """Take note of whether memory is the device's; after `close`, do nothing."""
+        if self._end.alive:
+            self._parts.library.xiokv_copier_note(self._parts.copier, address, size, is_device)
 
     def forget(self) -> None:
-        """Forget what memory is: some may have been freed."""
-        self._parts.library.xiokv_copier_forget(self._parts.copier)
+        """Forget what memory is: some may have been freed; after `close`, do nothing."""
+        if self._end.alive:
+            self._parts.library.xiokv_copier_forget(self._parts.copier)
 
     def close(self) -> None:
         """End the kernel and give everything back; no controller has the hook any more."""
@@ -99,27 +102,18 @@ class _Parts:
         self._device = device
         self.library = library
         self._home = Home("copier")
-        self._module = api.load(image)
-        self._stream = api.urgent_stream_create()
-        self._memory, at_device = api.host_alloc(
-            library.xiokv_copier_bytes(size.channels, size.slots, size.groups)
-        )
-        self._cuda = _cuda(api.context(device), self._kernel(), self._stream)
-        vendor = Vendor()
-        library.xiokv_copier_cuda_vendor(self._cuda, vendor)
-        config = Config(
-            channels=size.channels,
-            slots=size.slots,
-            groups=size.groups,
-            memory=self._memory,
-            device_memory=at_device,
-            lease=round(size.lease * api.clock_hz(device)),
-            term=round(size.lease * _NANOSECONDS),
-            patience=round(size.patience * _NANOSECONDS),
-        )
-        self.copier: int = library.xiokv_copier_create(config, vendor)
-        if not self.copier:
-            raise RuntimeFault(f"the copier does not take {size}")
+        with ExitStack() as owned:
+            module = api.load(image)
+            owned.callback(api.unload, module)
+            self._stream = api.urgent_stream_create()
+            owned.callback(api.stream_destroy, self._stream)
+            self._cuda = _cuda(api.context(device), _kernel(api, module), self._stream)
+            memory = api.host_alloc(
+                library.xiokv_copier_bytes(size.channels, size.slots, size.groups)
+            )
+            owned.callback(api.host_free, memory[0])
+            self.copier = self._create(memory, size)
+            self._owned = owned.pop_all()
 
     @property
     def launches(self) -> int:
@@ -129,18 +123,35 @@ class _Parts:
         if not self._home.is_here:
             return
         self.library.xiokv_copier_stop(self.copier)
-        with self._api.using(self._device), suppress(RuntimeFault):
+        with suppress(RuntimeFault), self._api.using(self._device):
             self._api.stream_synchronize(self._stream)
-            self._api.stream_destroy(self._stream)
-            self._api.host_free(self._memory)
-            self._api.unload(self._module)
+            self._owned.close()
         self.library.xiokv_copier_destroy(self.copier)
 
-    def _kernel(self) -> Any:
-        kernel = self._api.function(self._module, "xiokv_kernel_copier")
-        if kernel is None:
-            raise RuntimeFault("the copier's module has no kernel xiokv_kernel_copier")
-        return kernel
+    def _create(self, memory: tuple[int, int], size: Size) -> int:
+        vendor = Vendor()
+        self.library.xiokv_copier_cuda_vendor(self._cuda, vendor)
+        config = Config(
+            channels=size.channels,
+            slots=size.slots,
+            groups=size.groups,
+            memory=memory[0],
+            device_memory=memory[1],
+            lease=round(size.lease * self._api.clock_hz(self._device)),
+            term=round(size.lease * _NANOSECONDS),
+            patience=round(size.patience * _NANOSECONDS),
+        )
+        copier = self.library.xiokv_copier_create(config, vendor)
+        if not copier:
+            raise RuntimeFault(f"the copier does not take {size}")
+        return int(copier)
+
+
+def _kernel(api: CudaApi, module: Any) -> Any:
+    kernel = api.function(module, "xiokv_kernel_copier")
+    if kernel is None:
+        raise RuntimeFault("the copier's module has no kernel xiokv_kernel_copier")
+    return kernel
 
 
 def _cuda(context: Any, function: Any, stream: int) -> Cuda:

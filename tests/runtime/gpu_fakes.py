@@ -11,6 +11,7 @@ from typing import Any
 
 from xiokv.runtime import abi
 from xiokv.runtime.drivers.gpu_api import PointerInfo, PointerKind
+from xiokv.runtime.emulator.library import DmaHook
 from xiokv.runtime.errors import RuntimeFault
 
 SPEC = "5" * 64
@@ -43,6 +44,7 @@ class Api:
         ended: whether the kernels launched so far have ended.
         fails: why the next look at a kernel fails.
         broken: why every call fails that changes something.
+        hook: what reaches its memory; None where the CPU does.
         granted: how many more calls that acquire or copy something succeed; None for all.
     """
 
@@ -55,6 +57,7 @@ class Api:
         self.fails = ""
         self.broken = ""
         self.granted: int | None = None
+        self.hook: DmaHook | None = None
         self._open: list[object] = []
         self._devices = devices
         self._memory: dict[int, tuple[PointerKind, int, Any]] = {}
@@ -124,8 +127,8 @@ class Api:
     def wave(self, device: int) -> int:
         return 64
 
-    def dma_hook(self, device: int) -> None:
-        return None
+    def dma_hook(self, device: int) -> DmaHook | None:
+        return self.hook
 
     # Modules
 

@@ -18,6 +18,7 @@ from xiokv.runtime.drivers.gpu import GpuDriver
 from xiokv.runtime.drivers.gpu_device import GpuDevice, poll
 from xiokv.runtime.drivers.gpu_registry import Registry
 from xiokv.runtime.drivers.side_kernel import GpuSideKernel
+from xiokv.runtime.emulator.library import DmaHook
 from xiokv.runtime.errors import ArgumentFault, ExitCode, LostFault, MissingFault, RuntimeFault
 
 from .forking import in_child
@@ -203,6 +204,26 @@ def test_the_library_is_told_what_others_write_meanwhile(
     driver.allocate(64, Place.DEVICE, shared=shared)
     ((_, _, told),) = [call for call in api.calls if call[0] == "device_alloc"]
     assert told is shared
+
+
+class Noting(DmaHook):
+    def __init__(self) -> None:
+        super().__init__()
+        self.noted: list[tuple[int, int, bool]] = []
+
+    def note(self, address: int, size: int, is_device: bool) -> None:
+        self.noted.append((address, size, is_device))
+
+
+@pytest.mark.parametrize("place", Place)
+def test_what_reaches_memory_is_told_of_all_new_memory(
+    driver: GpuDriver, api: Api, place: Place
+) -> None:
+    """Freed memory of the other kind may have been at the same addresses."""
+    api.hook = hook = Noting()
+    assert driver.dma_hook() is hook
+    memory = driver.allocate(64, place)
+    assert hook.noted == [(memory.iova, 64, place is Place.DEVICE)]
 
 
 def test_two_modules_register_the_same_memory_once(api: Api) -> None:
