@@ -71,10 +71,13 @@ void Performer::perform_memory(Lot &lot, Operation &operation) {
 void Performer::perform_some(Lot &lot, Operation &operation) {
   if (operation.lds_lanes != 0 && random_.below(2) == 0)
     return perform_lds(lot, operation);
-  if (operation.left == 0 || random_.below(8) == 0)
+  // What comes from the host is long under way.
+  const bool slow =
+      operation.kind == Kind::load && scope_of(operation) == Scope::system;
+  if (operation.left == 0 || random_.below(slow ? 64 : 8) == 0)
     return perform(lot, operation);
   const uint64_t start = random_.below(operation.pieces.size());
-  for (uint64_t count = 1 + random_.below(8); count > 0; --count)
+  for (uint64_t count = 1 + random_.below(slow ? 2 : 8); count > 0; --count)
     piece({&operation,
            static_cast<uint32_t>((start + count) % operation.pieces.size())});
 }
