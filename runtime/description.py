@@ -163,7 +163,7 @@ class _Reader:
 
     def _image(self, image: Any, files: dict[str, Any]) -> Image:
         name = self._member(image, "file", str)
-        if Path(name).name != name:
+        if not name or "\0" in name or Path(name).name != name:
             raise RuntimeFault(f"{self._path}: {name!r} is no file beside the description")
         kernels = self._member(image, "kernels", dict)
         return Image(

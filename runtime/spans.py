@@ -75,8 +75,7 @@ def span_of(name: str, given: Any, exchange: int | None = None) -> Span:
 
 
 def _of_array(name: str, array: npt.NDArray[Any]) -> Span:
-    if array.dtype.hasobject:
-        raise ArgumentFault(f"{name} has dtype {array.dtype}: pointers are no values")
+    _check_plain(name, array.dtype)
     if not array.flags.c_contiguous:
         raise ArgumentFault(
             f"{name} is not in one piece (shape {array.shape}, strides {array.strides});"
@@ -105,17 +104,28 @@ def _of_another_library(name: str, given: Any, exchange: int | None) -> Span:
 
 def _of_interface(name: str, given: Any, interface: dict[str, Any]) -> Span:
     """Read the CUDA array interface, up to version 3; AMD's libraries have it, too."""
-    item = np.dtype(interface["typestr"]).itemsize
-    shape = tuple(interface["shape"])
-    strides = interface.get("strides")
+    try:
+        kind = np.dtype(str(interface["typestr"]))
+        shape = tuple(map(int, interface["shape"]))
+        # Strides of bytes; None stands for one piece.
+        given_strides = interface.get("strides")
+        strides = [stride / kind.itemsize for stride in given_strides or ()]
+        if given_strides is not None and len(strides) != len(shape):
+            raise ValueError(f"{len(strides)} strides for {len(shape)} dimensions")
+        address, read_only = interface["data"]
+        address = int(address or 0)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise ArgumentFault(
+            f"{name} has a __cuda_array_interface__ that cannot be read: {error!r}"
+        ) from error
+    _check_plain(name, kind)
     if interface.get("mask") is not None:
         raise ArgumentFault(f"{name} has a mask: values are plain bytes")
-    if strides is not None:
-        _check_one_piece(name, shape, [stride / item for stride in strides])
-    address, read_only = interface["data"]
-    size = math.prod(shape) * item
+    if given_strides is not None:
+        _check_one_piece(name, shape, strides)
+    size = math.prod(shape) * kind.itemsize
     ready = interface.get("stream")
-    return Span(int(address or 0), size, given, not read_only, on_host=False, ready=ready)
+    return Span(address, size, given, not read_only, on_host=False, ready=ready)
 
 
 def _of_dlpack(name: str, given: Any, exchange: int | None) -> Span:
@@ -130,6 +140,11 @@ def _of_dlpack(name: str, given: Any, exchange: int | None) -> Span:
         tensor.on_host,
         None if tensor.on_host else exchange,
     )
+
+
+def _check_plain(name: str, kind: np.dtype[Any]) -> None:
+    if kind.hasobject:
+        raise ArgumentFault(f"{name} has dtype {kind}: pointers are no values")
 
 
 def _check_one_piece(name: str, shape: Sequence[int], strides: Sequence[float]) -> None:

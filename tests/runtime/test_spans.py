@@ -91,6 +91,31 @@ def test_an_array_that_is_not_in_one_piece_is_refused(changes: dict[str, Any], s
         span_of("out", Array(**changes))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"typestr": None},
+        {"typestr": "zz"},
+        {"typestr": "|V0", "strides": (0, 0)},
+        {"shape": 4},
+        {"shape": ("a",)},
+        {"data": AT},
+        {"data": ("a", False)},
+        {"strides": (2,)},
+        {"strides": ("a", "b")},
+    ],
+    ids=str,
+)
+def test_an_array_interface_that_is_none_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentFault, match="out has a __cuda_array_interface__ that cannot be"):
+        span_of("out", Array(**changes))
+
+
+def test_an_array_of_pointers_is_refused() -> None:
+    with pytest.raises(ArgumentFault, match="out has dtype object: pointers are no values"):
+        span_of("out", Array(typestr="|O"))
+
+
 @pytest.mark.parametrize("versions", [True, False])
 def test_dlpack_says_where_the_bytes_lie(versions: bool) -> None:
     array = np.arange(12, dtype="<u2").reshape(3, 4)
