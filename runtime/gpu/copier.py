@@ -35,15 +35,15 @@ class Size:
         channels: rings; threads of the controller share them.
         slots: copies of at most 16 KiB that are on their way in a channel at once.
         groups: workgroups a channel.
-        lease: seconds after which the kernel ends, to be launched again where it is missed;
-            what waits for the device, such as freeing memory, waits little longer than that.
+        lease: seconds after which the kernel ends, unless there is something to copy; what
+            waits for the device, such as freeing memory, waits for two leases at most.
         patience: seconds after which a copy is given up.
     """
 
     channels: int = 16
     slots: int = 64
     groups: int = 4
-    lease: float = 5e-3
+    lease: float = 2e-3
     patience: float = 5.0
 
 

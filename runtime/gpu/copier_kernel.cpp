@@ -13,9 +13,9 @@
 constexpr uint32_t xiokv_copier_ahead = 4;
 /// Looks for a copy between two looks at stop word and clock.
 constexpr uint32_t xiokv_copier_looks = 16;
-/// Nanoseconds between two looks: of a workgroup at work, and of one whose
-/// channel may belong to no thread.
-constexpr uint32_t xiokv_copier_rest = 100, xiokv_copier_idle_rest = 1000;
+/// Nanoseconds between two looks: of a workgroup that has had copies, and of
+/// one whose channel may belong to no thread.
+constexpr uint32_t xiokv_copier_rest = 100, xiokv_copier_long_rest = 4000;
 
 /// @brief Copy fewer bytes than a word, a lane each.
 XIOKV_DEVICE void xiokv_copy_bytes(uint64_t to, uint64_t from, uint32_t bytes) {
@@ -55,8 +55,15 @@ XIOKV_DEVICE void xiokv_copy_run(uint64_t to, uint64_t from, uint32_t bytes) {
   xiokv_copy_bytes(to + done, from + done, bytes - done);
 }
 
+/// @brief The words of a struct xiokv_copy; both 0: none comes any more.
+struct xiokv_copier_order {
+  uint64_t place;
+  uint64_t what;
+};
+
 /// @brief Whether both words are of a copy with this number.
-XIOKV_DEVICE bool xiokv_is_copy(const xiokv_copy &copy, uint32_t number) {
+XIOKV_DEVICE bool xiokv_is_copy(const xiokv_copier_order &copy,
+                                uint32_t number) {
   return copy.what >> 32 == number &&
          copy.place >> XIOKV_COPY_ADDRESS_BITS == (number & 0xffffu);
 }
@@ -64,32 +71,37 @@ XIOKV_DEVICE bool xiokv_is_copy(const xiokv_copy &copy, uint32_t number) {
 /// @brief A workgroup at work on its channel.
 struct xiokv_copier_member {
   uint64_t end;    ///< Of its lease.
-  uint32_t first;  ///< Number of its first copy in this launch.
   uint32_t number; ///< Of the copy that it waits for.
   uint32_t looks;  ///< So far.
+  bool is_told;    ///< The CPU surely knows of its last copy.
 };
 
 /// @brief Wait for a copy, as a single wave.
-/// @return The copy in the first lane; or all zeros: it is to end.
-XIOKV_DEVICE xiokv_copy xiokv_await_copy(const xiokv_copier_launch &launch,
-                                         uint64_t at,
-                                         xiokv_copier_member &member) {
-  const uint32_t rest = member.number == member.first ? xiokv_copier_idle_rest
-                                                      : xiokv_copier_rest;
+///
+/// Where none is there yet, the number of the last one is sent on its way, for
+/// nothing else would do so: a store alone may take its time.
+/// @return The copy, in the first lane.
+XIOKV_DEVICE xiokv_copier_order
+xiokv_await_copy(const xiokv_copier_launch &launch, uint64_t at,
+                 xiokv_copier_member &member) {
+  const bool is_new = member.number <= launch.groups;
   while (++member.looks % xiokv_copier_looks != 0 ||
          xiokv_first_lane(xiokv_peek(launch.stop) == 0 &&
                           xiokv_clock() < member.end) != 0) {
-    const xiokv_copy copy = {xiokv_peek(at),
-                             xiokv_peek_acquire(at + sizeof copy.place)};
+    const xiokv_copier_order copy = {
+        xiokv_peek(at), xiokv_peek_acquire(at + sizeof copy.place)};
     if (xiokv_first_lane(xiokv_is_copy(copy, member.number)) != 0)
       return copy;
-    xiokv_rest(rest);
+    if (!member.is_told)
+      xiokv_release_system();
+    member.is_told = true;
+    xiokv_rest(is_new ? xiokv_copier_long_rest : xiokv_copier_rest);
   }
   return {};
 }
 
 /// @brief Carry out a copy with its piece, as one wave of several.
-XIOKV_DEVICE void xiokv_carry(const xiokv_copy &copy, uint64_t piece) {
+XIOKV_DEVICE void xiokv_carry(const xiokv_copier_order &copy, uint64_t piece) {
   const uint64_t device =
       xiokv_share(copy.place) & ((UINT64_C(1) << XIOKV_COPY_ADDRESS_BITS) - 1);
   const uint32_t what = xiokv_first_lane(static_cast<uint32_t>(copy.what));
@@ -108,15 +120,16 @@ XIOKV_DEVICE void xiokv_carry(const xiokv_copy &copy, uint64_t piece) {
 /// @param shared Through it the first wave tells the others of a copy.
 XIOKV_DEVICE void xiokv_serve(const xiokv_copier_launch &launch,
                               uint64_t channel, uint32_t group,
-                              xiokv_copy &shared) {
+                              xiokv_copier_order &shared) {
   const uint64_t own =
       channel + launch.progress + group * sizeof(xiokv_copier_progress);
-  const uint32_t first = static_cast<uint32_t>(xiokv_share(xiokv_peek(own)));
-  xiokv_copier_member member = {xiokv_clock() + launch.lease, first, first, 0};
+  xiokv_copier_member member = {
+      xiokv_clock() + launch.lease,
+      static_cast<uint32_t>(xiokv_share(xiokv_peek(own))), 0, true};
   for (;;) {
     const uint64_t slot = (member.number - 1) & (launch.slots - 1);
     if (xiokv_wave() == 0) {
-      const xiokv_copy copy =
+      const xiokv_copier_order copy =
           xiokv_await_copy(launch, channel + slot * sizeof(xiokv_copy), member);
       if (xiokv_lane() == 0)
         shared = copy;
@@ -131,6 +144,7 @@ XIOKV_DEVICE void xiokv_serve(const xiokv_copier_launch &launch,
           xiokv_at<void>(channel + launch.done + slot * sizeof(uint32_t)),
           member.number);
     member.number += launch.groups;
+    member.is_told = false;
   }
   if (xiokv_lane() != 0)
     return;
@@ -141,7 +155,7 @@ XIOKV_DEVICE void xiokv_serve(const xiokv_copier_launch &launch,
 
 XIOKV_DEVICE void xiokv_run_copier(const xiokv_copier_launch &launch,
                                    uint32_t group) {
-  XIOKV_SHARED_VARIABLE(xiokv_copy, shared);
+  XIOKV_SHARED_VARIABLE(xiokv_copier_order, shared);
   const uint64_t channel =
       launch.channels + group / launch.groups * launch.channel_bytes;
   xiokv_serve(launch, channel, group % launch.groups, shared);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 from importlib.metadata import version
@@ -185,3 +186,18 @@ def test_a_relay_and_its_controller_serve_two_modes_at_once(module: Any, array: 
     ):
         far.store(KEYS, values).raise_for_status()
         assert near.exist(KEYS).counts == {Outcome.OK: COUNT}
+
+
+def test_copies_wait_for_no_lease_to_end(module: Any, attach: Any) -> None:
+    """A copier's lease is 2 ms; what comes at once takes a fraction of one."""
+    size = 1 << 20
+    _, kv = attach(block_size=size)
+    block = module.empty(size)
+    kv.store([b"key"], block).raise_for_status()
+
+    def seconds() -> float:
+        begin = time.perf_counter()
+        kv.retrieve([b"key"], block).raise_for_status()
+        return time.perf_counter() - begin
+
+    assert statistics.median(seconds() for _ in range(51)) < 1e-3

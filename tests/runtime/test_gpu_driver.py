@@ -210,6 +210,10 @@ class Noting(DmaHook):
     def __init__(self) -> None:
         super().__init__()
         self.noted: list[tuple[int, int, bool]] = []
+        self.woken = 0
+
+    def wake(self) -> None:
+        self.woken += 1
 
     def note(self, address: int, size: int, is_device: bool) -> None:
         self.noted.append((address, size, is_device))
@@ -258,6 +262,13 @@ def test_a_finaliser_may_unregister_while_its_thread_registers(api: Api) -> None
 def test_a_workgroup_runs_a_queue(driver: GpuDriver, api: Api) -> None:
     driver.launch(KERNEL, batch(queues=3), 5, None)
     assert ("launch", KERNEL, 3, 256, 5) in api.calls
+
+
+def test_a_launch_wakes_what_reaches_memory(driver: GpuDriver, api: Api) -> None:
+    api.hook = hook = Noting()
+    driver.dma_hook()
+    driver.launch(KERNEL, batch(), 5, None)
+    assert hook.woken == 1
 
 
 def test_a_launch_waits_on_the_device_for_the_one_before(driver: GpuDriver, api: Api) -> None:
