@@ -14,7 +14,7 @@ from xiokv.runtime.drivers.gpu import GpuDriver
 from xiokv.runtime.drivers.gpu_api import GpuApi
 from xiokv.runtime.drivers.gpu_device import GpuDevice
 from xiokv.runtime.drivers.host import HostDriver
-from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault, UnusableFault
 from xiokv.runtime.images import Image
 from xiokv.runtime.log import log
 
@@ -92,13 +92,15 @@ def open_device(target: str | None, number: int = 0) -> Device:
 
     Raises:
         MissingFault: there is no such device, or what reaches it is not installed.
-        RuntimeFault: the device is there, and cannot be used.
+        RuntimeFault: the device is there, and cannot be used; then no other is tried.
     """
     if target is not None:
         return TARGETS[target](number)
     for name in ("cuda", "hip"):
         try:
             return TARGETS[name](number)
+        except UnusableFault:
+            raise
         except MissingFault as fault:
             log.debug("no %s: %s", name, fault)
     return HostDevice(number)

@@ -26,6 +26,10 @@ class MissingFault(RuntimeFault):
     exit_code = ExitCode.MISSING
 
 
+class UnusableFault(MissingFault):
+    """A device is there, and what is installed to reach it does not go with it."""
+
+
 class ArgumentFault(RuntimeFault, ValueError):
     """An argument that a call does not take; nothing was submitted."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xiokv.runtime.errors import MissingFault, RuntimeFault
+from xiokv.runtime.errors import MissingFault, RuntimeFault, UnusableFault
 
 LIBRARY = "libcuda.so.1"
 
@@ -16,7 +16,6 @@ _SUCCESS = 0
 _STUB_LIBRARY = 34
 _NO_DEVICE = 100
 _DRIVER_MISMATCH = 803
-_TOO_OLD = (_STUB_LIBRARY, _DRIVER_MISMATCH)
 
 
 class CudaFault(RuntimeFault):
@@ -31,7 +30,8 @@ def bindings() -> Any:
     """Import cuda-bindings and initialise the library.
 
     Raises:
-        MissingFault: there is no package, no library, no device, or the driver is too old.
+        MissingFault: there is no package, no library or no device.
+        UnusableFault: there are, and the driver is too old for the package.
     """
     try:
         from cuda.bindings import driver
@@ -51,13 +51,13 @@ def bindings() -> Any:
 def call(cuda: Any, name: str, *arguments: Any) -> Any:
     """Call CUDA; return the value, the values where there are several, or None."""
     try:
-        error, *values = getattr(cuda, name)(*arguments)
+        code, *values = getattr(cuda, name)(*arguments)
     except RuntimeError as missing:
         raise _library_fault(missing) from missing
-    except ValueError as unknown:  # a code that these bindings have no name for
-        raise RuntimeFault(f"{name}: {unknown}") from unknown
-    if error != _SUCCESS:
-        raise CudaFault(f"{name}: {_describe(cuda, error)}", int(error))
+    except (ValueError, OverflowError) as error:  # a code or a number that has no name or room
+        raise RuntimeFault(f"{name}: {error}") from error
+    if code != _SUCCESS:
+        raise CudaFault(f"{name}: {_describe(cuda, code)}", int(code))
     if not values:
         return None
     return values[0] if len(values) == 1 else values
@@ -75,8 +75,10 @@ def _init_fault(fault: CudaFault) -> RuntimeFault:
             "no NVIDIA GPU: CUDA finds none; nvidia-smi has to list one, and"
             " CUDA_VISIBLE_DEVICES may hide devices"
         )
-    if fault.code in _TOO_OLD:
-        return MissingFault(f"no usable NVIDIA driver ({fault}); install or update the driver")
+    if fault.code == _STUB_LIBRARY:
+        return MissingFault(f"no NVIDIA driver ({fault}); install or update the driver")
+    if fault.code == _DRIVER_MISMATCH:
+        return UnusableFault(f"no usable NVIDIA driver ({fault}); update the driver")
     return fault
 
 
@@ -85,7 +87,7 @@ def _check_version(cuda: Any) -> None:
     supported = int(call(cuda, "cuDriverGetVersion"))
     wanted = int(cuda.CUDA_VERSION)
     if supported // 1000 < wanted // 1000:
-        raise MissingFault(
+        raise UnusableFault(
             f"the NVIDIA driver is for CUDA {_dotted(supported)} and cuda-bindings for"
             f" {_dotted(wanted)}: update the driver, or pip install"
             f" 'cuda-bindings<{supported // 1000 + 1}'"
@@ -102,7 +104,7 @@ def _library_fault(error: RuntimeError) -> MissingFault:
         return MissingFault(
             f"no NVIDIA driver: {LIBRARY} cannot be opened ({error}); install the driver"
         )
-    return MissingFault(
+    return UnusableFault(
         f"the NVIDIA driver is too old for this cuda-bindings ({error}): update the driver, or"
         " install an older cuda-bindings"
     )

@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from xiokv.runtime.drivers.gpu_api import Handle, PointerInfo, PointerKind
-from xiokv.runtime.drivers.hip_library import bindings, library_fault
+from xiokv.runtime.drivers.hip_library import HipFault, bindings, call, decoded
 from xiokv.runtime.errors import MissingFault, RuntimeFault
 
-_SUCCESS = 0
 _INVALID_VALUE = 1
 _NO_DEVICE = 100
 _NOT_FOUND = 500
@@ -23,14 +22,6 @@ _NOT_READY = 600
 
 _KHZ = 1000
 _MILLISECONDS = 1000
-
-
-class HipFault(RuntimeFault):
-    """An error that HIP returned; `code` is its number."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class HipApi:
@@ -85,11 +76,11 @@ class HipApi:
 
     def architecture(self, device: int) -> str:
         """Return the target identifier, such as ``gfx942:sramecc+:xnack-``."""
-        return _text(self._properties(device).gcnArchName)
+        return decoded(self._properties(device).gcnArchName)
 
     def device_name(self, device: int) -> str:
         """Return the name of a device."""
-        return _text(self._properties(device).name)
+        return decoded(self._properties(device).name)
 
     def clock_hz(self, device: int) -> int:
         """Return the rate of the counter that runs at the same speed always."""
@@ -258,20 +249,7 @@ class HipApi:
         )
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        """Call HIP; return the value, or the values where there are several."""
-        try:
-            error, *values = getattr(self._hip, name)(*arguments)
-        except RuntimeError as missing:
-            raise library_fault(missing) from missing
-        except ValueError as unknown:  # a code that these bindings have no name for
-            raise RuntimeFault(f"{name}: {unknown}") from unknown
-        if error != _SUCCESS:
-            raise HipFault(f"{name}: {self._describe(error)}", int(error))
-        return values[0] if len(values) == 1 else values
-
-    def _describe(self, error: Any) -> str:
-        _, text = self._hip.hipGetErrorString(error)
-        return f"{error.name} ({int(error)}): {_text(text)}"
+        return call(self._hip, name, *arguments)
 
     def _found(self, name: str, module: Handle, symbol: bytes) -> Any:
         """Call what looks a symbol up; return None where it is not there."""
@@ -297,8 +275,3 @@ class HipApi:
 
     def _device_address(self, host: int) -> int:
         return int(self._call("hipHostGetDevicePointer", host, 0))
-
-
-def _text(text: Any) -> str:
-    """Return a name as text, which hip-python before 8 gives as bytes."""
-    return text.decode(errors="replace") if isinstance(text, bytes) else str(text)

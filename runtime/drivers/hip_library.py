@@ -10,9 +10,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from xiokv.runtime.errors import MissingFault
+from xiokv.runtime.errors import MissingFault, RuntimeFault, UnusableFault
 
 LIBRARY = "libamdhip64.so"
+
+_SUCCESS = 0
 
 _FOLDERS = (
     "/opt/rocm/lib",
@@ -21,6 +23,14 @@ _FOLDERS = (
     "/usr/local/lib",
     "/usr/lib",
 )
+
+
+class HipFault(RuntimeFault):
+    """An error that HIP returned; `code` is its number."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def bindings() -> Any:
@@ -39,10 +49,33 @@ def bindings() -> Any:
     return hip
 
 
-def library_fault(error: RuntimeError) -> MissingFault:
+def call(hip: Any, name: str, *arguments: Any) -> Any:
+    """Call HIP; return the value, or the values where there are several."""
+    try:
+        code, *values = getattr(hip, name)(*arguments)
+    except RuntimeError as missing:
+        raise _library_fault(missing) from missing
+    except (ValueError, OverflowError) as error:  # a code or a number that has no name or room
+        raise RuntimeFault(f"{name}: {error}") from error
+    if code != _SUCCESS:
+        raise HipFault(f"{name}: {_describe(hip, code)}", int(code))
+    return values[0] if len(values) == 1 else values
+
+
+def decoded(text: Any) -> str:
+    """Return a name as text, which hip-python before 8 gives as bytes."""
+    return text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+
+
+def _describe(hip: Any, code: Any) -> str:
+    _, text = hip.hipGetErrorString(code)
+    return f"{code.name} ({int(code)}): {decoded(text)}"
+
+
+def _library_fault(error: RuntimeError) -> MissingFault:
     """Return what is wrong where the library or one of its functions cannot be had."""
     if "dlsym" in str(error):
-        return MissingFault(
+        return UnusableFault(
             f"{LIBRARY} lacks a function that hip-python calls ({error}); install the"
             " hip-python of your ROCm"
         )

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from xiokv.runtime.devices import open_device
 from xiokv.runtime.drivers.cuda_library import CudaFault, bindings, call
-from xiokv.runtime.errors import ExitCode, MissingFault, RuntimeFault
+from xiokv.runtime.errors import ExitCode, MissingFault, RuntimeFault, UnusableFault
 
 
 class CUresult(IntEnum):
@@ -99,6 +100,41 @@ def test_what_is_missing_is_told_in_one_line(
 
     assert caught.value.exit_code is ExitCode.MISSING
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("calls", "is_there"),
+    [
+        ({"cuInit": refusing(CUresult.CUDA_ERROR_NO_DEVICE)}, False),
+        ({"cuInit": raising(RuntimeError("Failed to dlopen libcuda.so.1"))}, False),
+        ({"cuInit": refusing(CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)}, True),
+        ({"cuDriverGetVersion": lambda: (CUresult.CUDA_SUCCESS, 12040)}, True),
+        ({"cuDriverGetVersion": raising(RuntimeError('Function "x" not found'))}, True),
+    ],
+    ids=["no device", "no driver", "mismatch", "old driver", "older driver"],
+)
+def test_a_device_that_cannot_be_used_is_not_passed_over_for_another(
+    install: Callable[..., Bindings],
+    monkeypatch: pytest.MonkeyPatch,
+    calls: dict[str, Any],
+    is_there: bool,
+) -> None:
+    install(**calls)
+    monkeypatch.setitem(sys.modules, "hip", None)
+
+    if is_there:
+        with pytest.raises(UnusableFault):
+            open_device(None)
+    else:
+        assert open_device(None).target == "host"
+
+
+@pytest.mark.parametrize("size", [-1, 2**64])
+def test_a_number_without_room_is_told_of(install: Callable[..., Bindings], size: int) -> None:
+    cuda = install(cuMemAlloc=lambda size: (CUresult.CUDA_SUCCESS, size.to_bytes(8, "little")))
+
+    with pytest.raises(RuntimeFault, match=r"^cuMemAlloc: "):
+        call(cuda, "cuMemAlloc", size)
 
 
 def test_another_failure_to_initialise_is_no_missing_part(
