@@ -17,7 +17,7 @@ from pathlib import Path
 import xiokv.generated
 from xiokv.runtime import toolchain
 from xiokv.runtime.description import is_module
-from xiokv.runtime.errors import MissingFault, RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -78,7 +78,7 @@ def find(target: str, device_arch: str) -> Found:
     try:
         recipe = toolchain.recipe(target, _packaged(), version("xiokv"), architectures)
         return Found(toolchain.build_cached(recipe), "the user's cache", tuple(tried))
-    except MissingFault as fault:
+    except (MissingFault, ArgumentFault) as fault:  # an architecture here is the device's
         raise MissingFault("\n".join([f"no compiled module, and {fault}", *tried])) from fault
 
 

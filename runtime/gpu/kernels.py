@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from xiokv.runtime import toolchain
+from xiokv.runtime.errors import ArgumentFault, MissingFault
 
 # The folder that holds the packages, whose texts include one another's.
 _ROOT = Path(__file__).parents[2]
@@ -25,11 +26,15 @@ def kernel_file(name: str, target: str, architecture: str) -> Path:
         architecture: what the device's driver states; of no meaning for the host.
 
     Raises:
-        MissingFault: there is no compiler.
+        MissingFault: there is no compiler, or none that knows the device.
     """
     sources = toolchain.Sources(_ROOT, (f"{_HERE}/{name}_kernel.cpp",), _INCLUDE, _read(name))
     description = {"kind": f"{name} kernel", "generator": version("xiokv")}
-    recipe = toolchain.kernel_recipe(target, f"xiokv_{name}", sources, description, architecture)
+    stem = f"xiokv_{name}"
+    try:
+        recipe = toolchain.kernel_recipe(target, stem, sources, description, architecture)
+    except ArgumentFault as fault:
+        raise MissingFault(f"no compiler for the {name} kernel: {fault}") from fault
     return toolchain.build_cached(recipe)
 
 

@@ -18,8 +18,9 @@ import pytest
 from xiokv.runtime import abi, toolchain
 from xiokv.runtime.description import SemanticField
 from xiokv.runtime.errors import ArgumentFault, ExitCode, MissingFault, RuntimeFault
+from xiokv.runtime.gpu.kernels import kernel_file
 from xiokv.runtime.module import load
-from xiokv.runtime.search import _nearest_project
+from xiokv.runtime.search import _nearest_project, find
 
 LIBRARY = "xiokv_host.so"
 SPEC = "5" * 64
@@ -192,6 +193,30 @@ def test_without_module_and_compiler_the_package_to_install_is_named(
     assert "apt-get install g++" in first
     names = ("the argument module", "$XIOKV_MODULE", "the nearest xiokv.toml")
     assert places == [f"looked at {name}: not given" for name in names]
+
+
+OLD_NVCC = """#!/bin/sh
+case $1 in
+  --version) echo "Cuda compilation tools, release 12.4, V12.4.1" ;;
+  --list-gpu-code) echo sm_80 ;;
+  --list-gpu-arch) echo compute_80 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    "wanted", [lambda: find("cuda", "sm_120"), lambda: kernel_file("copier", "cuda", "sm_120")]
+)
+def test_a_compiler_that_does_not_know_the_device_is_a_missing_one(
+    tmp_path: Path, away: Path, monkeypatch: pytest.MonkeyPatch, wanted: Callable[[], object]
+) -> None:
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text(OLD_NVCC)
+    nvcc.chmod(0o755)
+    monkeypatch.setenv("XIOKV_NVCC", str(nvcc))
+    with pytest.raises(MissingFault, match="does not know sm_120: use a newer one") as caught:
+        wanted()
+    assert caught.value.exit_code is ExitCode.MISSING
 
 
 @pytest.mark.parametrize("source", ["environment", "project"])
