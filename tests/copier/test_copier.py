@@ -88,9 +88,10 @@ def test_the_kernel_ends_and_is_launched_where_it_is_missed(
 ) -> None:
     gpu = make_gpu(lease=1e-3)
 
-    for launches in (1, 2, 3):
+    for _ in range(3):
+        before = gpu.launches
         gpu.write(gpu.far.address, b"data")
-        assert gpu.launches == launches
+        assert gpu.launches > before
         wait_until(lambda: gpu.idle)
 
 
