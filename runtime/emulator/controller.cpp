@@ -35,6 +35,8 @@ bool Controller::admin(const Sqe &sqe, uint8_t cqe[cqe_bytes]) {
 }
 
 bool Controller::start() {
+  if (!workers_.running())
+    queues_.end_steps();
   return workers_.start(config_,
                         [this](uint32_t worker) { return serve(worker); });
 }

@@ -150,6 +150,17 @@ bool QueueTable::step(uint32_t qid) {
   return done;
 }
 
+void QueueTable::end_steps() {
+  const Lock lock(mutex_);
+  for (const auto &cq : cqs_) {
+    if (!cq)
+      continue;
+    const Lock cq_lock(cq->mutex);
+    if (cq->is_half_posted())
+      cq->post_rest();
+  }
+}
+
 void QueueTable::kill(uint32_t qid) {
   const Lock lock(mutex_);
   const auto kill_one = [](SubmissionQueue &queue) { queue.kill(); };

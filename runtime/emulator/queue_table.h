@@ -44,6 +44,9 @@ public:
   /// @brief Do one thing on a queue.
   bool step(uint32_t qid);
 
+  /// @brief Complete what the last step of a queue left half posted.
+  void end_steps();
+
   /// @brief Kill one queue, or for 0 all, and those to come.
   void kill(uint32_t qid);
 

@@ -276,8 +276,6 @@ bool SubmissionQueue::post_all() {
   const std::lock_guard<std::mutex> lock(cq_.mutex);
   cq_.read_head();
   bool posted = false;
-  if (cq_.is_half_posted())
-    cq_.post_rest();
   for (; can_post(); posted = true)
     post();
   return posted;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -138,6 +139,27 @@ def test_a_phase_is_never_seen_before_the_rest(make: Any) -> None:
 
     assert bytes(8) + b"\x01\0\x01\0" + bytes(4) in seen  # SQHD 1, SQID 1, no DW3 yet
     assert host.take()[0].cid == 9
+
+
+@pytest.mark.parametrize("null", [False, True])
+def test_threads_end_what_a_step_left_half_done(
+    make: Any, wait_until: Callable[[Callable[[], bool]], None], null: bool
+) -> None:
+    host = make(split_cqe=True, null=null)
+    host.submit(*exists(host, 1))
+    for _ in range(3):
+        assert host.emulator.step(1)
+    assert host.peek() is None
+
+    taken = []
+    for cid in (2, 3):
+        host.emulator.start()
+        wait_until(lambda: host.peek() is not None)
+        taken += host.take()
+        host.submit(*exists(host, cid))
+    host.emulator.stop()
+
+    assert [cqe.cid for cqe in taken] == [1, 2]
 
 
 def test_a_command_takes_three_small_steps(host: Any) -> None:
