@@ -1,6 +1,6 @@
 """C++ of the tests, compiled; what was compiled before, from the same text, is kept.
 
-In: a folder of units. Out: a shared library of them.
+In: units. Out: a shared library or a program of them.
 """
 
 from __future__ import annotations
@@ -38,33 +38,62 @@ def library(
         flags: for the compiler, besides what all have.
         link: other libraries, which are found where they are.
     """
-    words = ("g++", *_FLAGS, *flags)
+    return _built(name, sorted(folder.glob("*.cpp")), (*_FLAGS, *flags), (), link, ("-shared",))
+
+
+def program(
+    name: str, units: Iterable[Path], *, include: Iterable[Path] = (), link: Iterable[Path] = ()
+) -> Path:
+    """Return a program of some units.
+
+    Args:
+        name: its file name.
+        units: what it is compiled from.
+        include: folders of headers that are not beside the units.
+        link: libraries, which are found where they are.
+    """
+    return _built(name, units, (*_FLAGS, "-O2"), tuple(include), link, ())
+
+
+def _built(
+    name: str,
+    units: Iterable[Path],
+    flags: tuple[str, ...],
+    include: tuple[Path, ...],
+    link: Iterable[Path],
+    kind: tuple[str, ...],
+) -> Path:
+    words = ("g++", *flags, *(f"-I{folder}" for folder in include))
     base = _said(*words, "-dM", "-E", "-x", "c++", "/dev/null")
-    units = sorted(folder.glob("*.cpp"))
     KEPT.mkdir(parents=True, exist_ok=True)
     # Test processes side by side would compile the same: the first does, the others wait.
     with (KEPT / ".lock").open("w") as lock, ThreadPoolExecutor(os.cpu_count()) as pool:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        objects = list(pool.map(partial(_object, words, base), units))
-        return _linked(name, [*objects, *link], [f"-Wl,-rpath,{path.parent}" for path in link])
+        objects = list(pool.map(partial(_object, words, base, include), units))
+        libraries = [word for path in link for word in (str(path), f"-Wl,-rpath,{path.parent}")]
+        return _linked(name, ("g++", *kind, "-pthread", *map(str, objects), *libraries))
 
 
-def _object(words: tuple[str, ...], base: str, unit: Path) -> Path:
-    texts = [path.read_text(encoding="utf-8") for path in sorted(_included(unit))]
+def _object(words: tuple[str, ...], base: str, include: tuple[Path, ...], unit: Path) -> Path:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(_included(unit, include))]
     made = KEPT / f"{unit.stem}-{_key(base, *words, *texts)}.o"
     return _make(made, *words, "-c", str(unit))
 
 
-def _included(path: Path) -> set[Path]:
-    """Return a file, and all that it includes by paths relative to it."""
-    found = {path}
-    for name in re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
-        found |= _included((path.parent / name).resolve())
+def _included(path: Path, include: tuple[Path, ...]) -> set[Path]:
+    """Return a file, and all that it includes by name, from its own folder or from another."""
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        path = waiting.pop()
+        found.add(path)
+        for name in re.findall(r'^#include "(.+)"', path.read_text("utf-8"), re.MULTILINE):
+            places = ((folder / name).resolve() for folder in (path.parent, *include))
+            waiting += {next(place for place in places if place.exists())} - found
     return found
 
 
-def _linked(name: str, parts: list[Path], flags: list[str]) -> Path:
-    words = ("g++", "-shared", "-pthread", *map(str, parts), *flags)
+def _linked(name: str, words: tuple[str, ...]) -> Path:
     folder = KEPT / _key(*words)
     folder.mkdir(exist_ok=True)
     return _make(folder / name, *words)

@@ -27,9 +27,12 @@ _DWORD_BY_DWORD: Edit = (
 )
 # What the look at the phase has loaded is taken for the completion.
 _NO_SECOND_READ: tuple[Edit, ...] = (
-    ("  uint32_t tail; ", "  xiokv_words seen = {};\n  uint32_t tail; "),
-    (_READS_AGAIN, "  look.again = engine.seen;\n"),
-    ("  xiokv_tell(engine, look);\n", "  xiokv_tell(engine, look);\n  engine.seen = look.ahead;\n"),
+    ("  uint32_t tail; ", "  xiokv_words glimpse = {};\n  uint32_t tail; "),
+    (_READS_AGAIN, "  look.again = engine.glimpse;\n"),
+    (
+        "  xiokv_tell(engine, look);\n",
+        "  xiokv_tell(engine, look);\n  engine.glimpse = look.ahead;\n",
+    ),
 )
 
 FAULTS: dict[str, tuple[Edit, ...]] = {
@@ -41,6 +44,7 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     "a release after the barrier": ((_SUBMITTED, ""), (_RINGS, _SUBMITTED + _RINGS)),
     "no release at barriers": ((_RELEASE.replace('""', '"workgroup"'), ""),),
     "no acquire at barriers": ((_ACQUIRE.replace('""', '"workgroup"'), ""),),
+    "no acquire of any kind": (_NO_ACQUIRE, (_ACQUIRE.replace('""', '"workgroup"'), "")),
     "no barriers": (("  __builtin_amdgcn_s_barrier();\n", ""),),
     "no barrier in a round": ((_MEETS, "  const uint32_t seen ="),),
     "the doorbell before the barrier": (

@@ -323,6 +323,16 @@ void tables_in_memory(Workgroups &machine, uint64_t seed, Tally &tally) {
     stage.store_and_retrieve(sizes_below(60, 200 + round));
 }
 
+/// Every CID is used several times, and by other lanes than before.
+void tables_in_memory_that_wrap(Workgroups &machine, uint64_t seed,
+                                Tally &tally) {
+  const uint32_t window = machine.shared_window() + 1;
+  const size_t count = std::max<size_t>(1000, 3 * window);
+  Stage stage(machine, seed, tally, count, {{256, 256, window, 4}});
+  stage.fault(XIOKV_EMU_REORDER, 100);
+  stage.store_and_retrieve(sizes_below(count, 20));
+}
+
 void lists(Workgroups &machine, uint64_t seed, Tally &tally) {
   Stage stage(machine, seed, tally, 40, {usual});
   stage.store_all(sizes_below(40, 20));
@@ -395,5 +405,6 @@ const std::vector<Case> cases = {
     named("a value above what the queue carries", above_what_the_queue_carries),
     named("several queues", several_queues),
     named("tables in the queue's memory", tables_in_memory),
+    named("tables in the queue's memory that wrap", tables_in_memory_that_wrap),
     named("lists", lists),
 };

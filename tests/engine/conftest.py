@@ -24,8 +24,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 LIMIT = 300
 FLAGS = ("-std=c++17", "-O1", "-g", "-pthread")
 
-# What the exploration program has beside its own unit and the machine's.
-SIMULATOR = ("cases", "checks", "fibers", "play", "program", "scenario")
+# What plays scenarios and cases on any machine.
+PLAY = ("bench", "cases", "checks", "play", "program", "scenario")
 
 # The cases that every machine for workgroups has to hold, by name.
 CASES = re.findall(r'^    named\(\s*"([^"]+)"', (HERE / "cases.cpp").read_text(), re.MULTILINE)
@@ -76,14 +76,14 @@ class Workshop:
         """Link the exploration program for a shape, with engine headers from `include`."""
         parts = [
             self.object(HERE / "fiber_workgroups.cpp", *shape.defines),
-            self.object(HERE / "explore.cpp"),
-            *(self.object(HERE / f"{name}.cpp") for name in SIMULATOR),
+            *(self.object(HERE / f"{name}.cpp") for name in ("explore", "fibers", *PLAY)),
         ]
         return self._link(folder / "explore", parts, include, shape.defines)
 
     def soaker(self, folder: Path, include: Path = INCLUDE) -> Path:
         """Link the program that runs the engine as the host does."""
-        return self._link(folder / "soak", [self.object(HERE / "soak.cpp")], include)
+        parts = [self.object(HERE / f"{name}.cpp") for name in ("soak", "bench")]
+        return self._link(folder / "soak", parts, include)
 
     def object(self, unit: Path, *defines: str) -> Path:
         """Compile one of the parts that no mutation changes, or take what is there."""
@@ -103,7 +103,7 @@ class Workshop:
     def _link(
         self, program: Path, parts: list[Path], include: Path, defines: tuple[str, ...] = ()
     ) -> Path:
-        parts = [*parts, self.object(HERE / "bench.cpp"), self._emulator()]
+        parts = [*parts, self._emulator()]
         # A mutation may leave a parameter unused: no warnings here.
         self._run(["-w", *defines, *_folders(include), KERNELS, *parts, "-o", program])
         return program

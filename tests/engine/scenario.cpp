@@ -34,11 +34,15 @@ void Scenario::draw_queues() {
     shapes.push_back({pick(random_, depths), pick(random_, depths),
                       beyond + 1 + below(40), 4});
   }
+  // So many commands at once that every wave has some.
+  if (chance(4))
+    shapes[0] = {256, 256, chance(2) ? 300 : workgroups_.shared_window() + 1,
+                 4};
   play_.create_queues(shapes);
 }
 
 void Scenario::draw_keys() {
-  const uint32_t count = chance(8) ? below(300) : below(60);
+  const uint32_t count = chance(4) ? below(300) : below(60);
   std::vector<Bytes> &keys = play_.keys;
   for (uint32_t i = 0; i < count; ++i) {
     if (!keys.empty() && chance(10)) {

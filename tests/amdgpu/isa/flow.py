@@ -83,9 +83,11 @@ def forward(
     """
     first = next(iter(graph))
     before = {first: entry}
-    waiting = [first]
+    waiting = {first}
     while waiting:
-        address = waiting.pop()
+        # Mostly in the order of the text, so that few blocks are gone through again.
+        address = min(waiting)
+        waiting.remove(address)
         block, state = graph[address], before[address]
         for instruction in block.body:
             state = step(state, instruction)
@@ -97,7 +99,7 @@ def forward(
             met = left if known is None else join(known, left)
             if known is None or met != known:
                 before[successor] = met
-                waiting.append(successor)
+                waiting.add(successor)
     for address, state in before.items():
         for instruction in graph[address].body:
             yield state, instruction
