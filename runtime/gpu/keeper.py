@@ -44,9 +44,10 @@ class Keeper(Closing):
         with self._change:
             self._pauses += 1
             self._pauses_made += 1
-            self._halt(True)
-            self._change.wait_for(lambda: self._is_resting)
         try:
+            with self._change:
+                self._halt(True)
+                self._change.wait_for(lambda: self._is_resting)
             yield
         finally:
             with self._change:

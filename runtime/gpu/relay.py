@@ -132,6 +132,8 @@ class Relay(Closing):
         self._driver = module.driver
         self._home = Home("relay")
         self._shadows: dict[int, tuple[int, _Shadow]] = {}
+        # What the controller has no longer, and the kernel still has.
+        self._deleted: set[int] = set()
         self._lock = threading.Lock()
         self._is_closed = False
         with ExitStack() as owned:
@@ -183,8 +185,7 @@ class Relay(Closing):
         with self._lock:
             if self._is_closed:
                 return
-            self._controller.delete_queue(qid)
-            self._drop(qid)
+            self._delete(qid)
 
     def close(self) -> None:
         """Delete the queues that are left and end the kernel; a second call does nothing.
@@ -197,8 +198,7 @@ class Relay(Closing):
             if self._is_closed:
                 return
             for qid in list(self._shadows):
-                self._controller.delete_queue(qid)
-                self._drop(qid)
+                self._delete(qid)
             self._is_closed = True
         self._owned.close()
 
@@ -219,12 +219,21 @@ class Relay(Closing):
                 return slot
         raise ArgumentFault(f"a relay serves at most {QUEUES_MAX} queues")
 
+    def _delete(self, qid: int) -> None:
+        """Delete a queue; where that is interrupted, a second call goes on."""
+        if qid not in self._deleted:
+            self._controller.delete_queue(qid)
+            self._deleted.add(qid)
+        self._drop(qid)
+
     def _drop(self, qid: int) -> None:
         """Forget a queue that the controller has no longer."""
         if qid in self._shadows:
-            slot, shadow = self._shadows.pop(qid)
+            slot, shadow = self._shadows[qid]
             self._put(slot, _Record())
+            del self._shadows[qid]
             shadow.free()
+        self._deleted.discard(qid)
 
     def _put(self, slot: int, record: _Record) -> None:
         """Change the table while the kernel does not look at it."""

@@ -12,10 +12,11 @@ import pytest
 from xiokv.runtime.gpu.keeper import Keeper
 
 SECONDS = 10
+LEASE = 0.2
 
 
 class Kernel:
-    """A kernel whose launches end when it is halted, or else when they are told.
+    """A kernel whose launches end once they may: when it is halted, or their lease is over.
 
     Attributes:
         launched: how many there were.
@@ -46,7 +47,7 @@ class Kernel:
     def _wait(self) -> None:
         self.may_end.wait(SECONDS)
         with self._change:
-            self._change.wait_for(lambda: self._is_halted, SECONDS)
+            self._change.wait_for(lambda: self._is_halted, LEASE)
         self.running -= 1
 
 
@@ -67,6 +68,28 @@ def test_nothing_runs_in_a_pause_and_it_goes_on_after_it(
     with keeper.paused():
         assert kernel.running == 0
         launched = kernel.launched
+    wait_until(lambda: kernel.launched > launched)
+
+
+def test_a_pause_that_is_interrupted_while_it_waits_is_none(
+    stack: ExitStack,
+    wait_until: Callable[[Callable[[], bool]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kernel = Kernel()
+    kernel.may_end.set()
+    keeper = stack.enter_context(Keeper(kernel.launch, kernel.halt))
+    wait_until(lambda: kernel.launched > 0)
+
+    def interrupted(condition: Callable[[], bool]) -> bool:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    with keeper._change:
+        monkeypatch.setattr(keeper._change, "wait_for", interrupted)
+        with pytest.raises(KeyboardInterrupt), keeper.paused():
+            pytest.fail("it was interrupted")
+    launched = kernel.launched
     wait_until(lambda: kernel.launched > launched)
 
 

@@ -157,3 +157,23 @@ def test_a_relay_that_could_not_be_made_leaves_no_kernel(
         Relay(controller, module)
     with pytest.raises(RuntimeError, match="shutdown"):
         kernel.launch(abi.Batch(), 1)
+
+
+def test_a_queue_whose_deletion_was_interrupted_can_be_deleted_again(
+    relay: Any, module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kv = module.attach(relay, block_size=64, memory_mode=7)
+    check_round_trip(kv)
+
+    def interrupted() -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(relay._keeper, "paused", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kv.close()
+    kv.close()
+
+    assert relay._free_slot() == 0
+    with module.attach(relay, block_size=64, memory_mode=7) as again:
+        check_round_trip(again)
