@@ -117,10 +117,18 @@ bool Kernel::restart(uint32_t seen) {
   return true;
 }
 
+/// A launch takes longer than its lease, so that launches by the clock alone
+/// would pile up: one at most waits in the stream for the one before.
+bool Kernel::is_due(uint32_t latest) const {
+  const auto *progress = reinterpret_cast<const xiokv_copier_progress *>(
+      layout_.channel(config_.memory, 0) + layout_.progress());
+  return now() + term() / 2 >= end_ && latest - acquire(&progress->ended) <= 1;
+}
+
 /// Where the launch fails, the copies will, too.
 void Kernel::attend() {
   const uint32_t seen = launches();
-  if (now() + term() / 2 >= end_)
+  if (is_due(seen))
     restart(seen);
   needed_.store(launches(), std::memory_order_relaxed);
 }
@@ -129,14 +137,21 @@ void Kernel::attend() {
 void Kernel::wake() {
   const uint32_t seen = launches();
   if (seen - needed_.load(std::memory_order_relaxed) <= 1 && seen != 0 &&
-      now() + term() / 2 >= end_)
+      is_due(seen))
     restart(seen);
 }
 
+/// A launch that comes late finds the word, and leaves alone what was given up:
+/// by then the memory may be somebody else's.
+void Kernel::fail() {
+  failed_.store(true, std::memory_order_relaxed);
+  __atomic_store_n(stop_, 1, __ATOMIC_RELEASE);
+}
+
+/// Whoever launches meanwhile has done so on return.
 void Kernel::stop() {
   fail();
   const Lock lock(mutex_);
-  __atomic_store_n(stop_, 1, __ATOMIC_RELEASE);
 }
 
 Channel::Channel(Kernel &kernel, Places &places, uint32_t number)

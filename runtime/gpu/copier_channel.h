@@ -66,12 +66,15 @@ public:
   /// have not come.
   void wake();
 
-  /// @brief Let the kernel end and all copies fail.
+  /// @brief Let the kernel end and all copies fail; `stop` also waits for a
+  /// launch that is being made.
   void stop();
-  void fail() { failed_.store(true, std::memory_order_relaxed); }
+  void fail();
   bool has_failed() const { return failed_.load(std::memory_order_relaxed); }
 
 private:
+  /// @brief Whether the lease is over soon, and no launch follows the latest.
+  bool is_due(uint32_t latest) const;
   int64_t term() const { return static_cast<int64_t>(config_.term); }
 
   const xiokv_copier_config config_;
