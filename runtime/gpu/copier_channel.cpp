@@ -91,7 +91,7 @@ void Layout::describe(uint64_t device_memory,
 Kernel::Kernel(const xiokv_copier_config &config,
                const xiokv_copier_vendor &vendor)
     : config_(config), vendor_(vendor), layout_(config.slots, config.groups),
-      stop_(static_cast<uint32_t *>(config.memory)) {
+      stop_(static_cast<uint64_t *>(config.memory)) {
   *stop_ = 0;
 }
 
@@ -145,7 +145,7 @@ void Kernel::wake() {
 /// by then the memory may be somebody else's.
 void Kernel::fail() {
   failed_.store(true, std::memory_order_relaxed);
-  __atomic_store_n(stop_, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(stop_, uint64_t{1}, __ATOMIC_RELEASE);
 }
 
 /// Whoever launches meanwhile has done so on return.

@@ -80,7 +80,7 @@ private:
   const xiokv_copier_config config_;
   const xiokv_copier_vendor vendor_;
   const Layout layout_;
-  uint32_t *const stop_;
+  uint64_t *const stop_;
   std::mutex mutex_;                ///< Held while launching.
   std::atomic<int64_t> end_{0};     ///< When all leases are over, about.
   std::atomic<uint32_t> needed_{0}; ///< The latest launch that copies were for.

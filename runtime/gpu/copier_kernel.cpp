@@ -123,9 +123,11 @@ XIOKV_DEVICE void xiokv_serve(const xiokv_copier_launch &launch,
                               xiokv_copier_order &shared) {
   const uint64_t own =
       channel + launch.progress + group * sizeof(xiokv_copier_progress);
+  // The first look is at the stop word: the copies may have been given up.
   xiokv_copier_member member = {
       xiokv_clock() + launch.lease,
-      static_cast<uint32_t>(xiokv_share(xiokv_peek(own))), 0, true};
+      static_cast<uint32_t>(xiokv_share(xiokv_peek(own))),
+      xiokv_copier_looks - 1, true};
   for (;;) {
     const uint64_t slot = (member.number - 1) & (launch.slots - 1);
     if (xiokv_wave() == 0) {

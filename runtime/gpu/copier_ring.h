@@ -40,7 +40,7 @@ struct xiokv_copier_progress {
 
 /// @brief The kernel's argument. Addresses are the device's.
 struct xiokv_copier_launch {
-  uint64_t stop;          ///< Address of a word: other than 0 ends all.
+  uint64_t stop;          ///< Address of 64 bits: other than 0 ends all.
   uint64_t channels;      ///< Address of the first channel.
   uint64_t channel_bytes; ///< From one channel to the next.
   uint64_t done;     ///< In a channel: a word a slot, the number carried out.

@@ -69,6 +69,8 @@ class Gpu:
         self._stream = ThreadPoolExecutor(1)
         self._launched: list[Future[None]] = []
         self._pinned = Memory(self.library.xiokv_copier_bytes(channels, slots, GROUPS))
+        # As an allocator may leave it.
+        self._pinned.view[:] = b"\xa5" * self._pinned.size
         self._vendor = Vendor(1, Start(self._launch), Locate(self._locate))
         config = Config(
             channels=channels,
@@ -105,10 +107,17 @@ class Gpu:
         if failed or self.library.xiokv_copier_flush(self.copier):
             raise OSError("the copier failed to write")
 
+    def hold(self, until: threading.Event) -> None:
+        """Let launches wait, as where the device is busy."""
+        self._launched.append(self._stream.submit(self._wait, until))
+
     def close(self) -> None:
         self.library.xiokv_copier_stop(self.copier)
         self._stream.shutdown()
         self.library.xiokv_copier_destroy(self.copier)
+
+    def _wait(self, until: threading.Event) -> None:
+        until.wait(20)
 
     def _launch(self, context: int, argument: Any, groups: int) -> int:
         if not self.works:

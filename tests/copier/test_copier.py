@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -172,6 +173,24 @@ def test_a_kernel_that_does_not_come_fails_this_copy_and_all_others(
     gpu.works = True
     with pytest.raises(OSError, match="read"):
         gpu.read(gpu.far.address, 4)
+
+
+def test_a_copy_that_was_given_up_is_not_carried_out_later(
+    make_gpu: Callable[..., Any], wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    """By then the memory may be somebody else's."""
+    gpu = make_gpu(patience=0.05)
+    device_is_free = threading.Event()
+    gpu.hold(until=device_is_free)
+    with pytest.raises(OSError, match="write"):
+        gpu.write(gpu.far.address, b"late")
+    launches = gpu.launches
+
+    device_is_free.set()
+    wait_until(lambda: gpu.idle)
+
+    assert launches >= 1
+    assert gpu.far.view[:4] == bytes(4)
 
 
 def test_a_stopped_kernel_ends_before_its_lease(
