@@ -30,6 +30,9 @@ PLAY = ("bench", "cases", "checks", "play", "program", "scenario")
 # The cases that every machine for workgroups has to hold, by name.
 CASES = re.findall(r'^    named\(\s*"([^"]+)"', (HERE / "cases.cpp").read_text(), re.MULTILINE)
 
+# Every outcome that the faults of scenarios can bring about has to turn up in some.
+SEEN = {"ok", "truncated", "missing", "error", "timeout", "cancelled"}
+
 # A change to the engine: a text that its headers have once, the text in its place.
 Edit = tuple[str, str]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import CASES, Edit, Shape, Workshop, mutated, run
+from .conftest import CASES, SEEN, Edit, Shape, Workshop, mutated, run
 
 # One lane, as on the host; two waves with tables in shared memory; three waves whose
 # larger windows have their tables in the queue's memory.
@@ -16,9 +16,6 @@ SHAPES = {
     "three waves": Shape(6, 2, 8),
 }
 SEEDS = 1200
-
-# Every outcome and report that the drawn faults can bring about has to turn up.
-SEEN = {"ok", "truncated", "missing", "error", "timeout", "cancelled"}
 
 
 @pytest.mark.slow
