@@ -60,8 +60,8 @@ def blocks(function: Sequence[Instruction]) -> Graph:
     for first, end in zip(cuts, [*cuts[1:], len(function)], strict=True):
         body = tuple(function[first:end])
         goes_on = body[-1].name not in _NO_WAY_ON and end < len(function)
-        after = function[end].address if goes_on else None
-        found[body[0].address] = Block(body, body[-1].target, after, condition(body))
+        follower = function[end].address if goes_on else None
+        found[body[0].address] = Block(body, body[-1].target, follower, condition(body))
     return found
 
 
