@@ -14,7 +14,7 @@ from xiokv.runtime.drivers.gpu import GpuDriver
 from xiokv.runtime.drivers.gpu_api import GpuApi
 from xiokv.runtime.drivers.gpu_device import GpuDevice
 from xiokv.runtime.drivers.host import HostDriver
-from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault, UnusableFault
+from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault
 from xiokv.runtime.images import Image
 from xiokv.runtime.log import log
 
@@ -99,8 +99,6 @@ def open_device(target: str | None, number: int = 0) -> Device:
     for name in ("cuda", "hip"):
         try:
             return TARGETS[name](number)
-        except UnusableFault:
-            raise
         except MissingFault as fault:
             log.debug("no %s: %s", name, fault)
     return HostDevice(number)

@@ -26,8 +26,8 @@ class MissingFault(RuntimeFault):
     exit_code = ExitCode.MISSING
 
 
-class UnusableFault(MissingFault):
-    """A device is there, and what is installed to reach it does not go with it."""
+class UnusableFault(RuntimeFault):
+    """What reaches a device is there, and its parts do not go with each other."""
 
 
 class ArgumentFault(RuntimeFault, ValueError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xiokv.runtime.drivers.vendor_library import why_not_opened
 from xiokv.runtime.errors import MissingFault, RuntimeFault, UnusableFault
 
 LIBRARY = "libcuda.so.1"
@@ -38,7 +39,7 @@ def bindings() -> Any:
     except ImportError as error:
         raise MissingFault(
             f"cuda-bindings cannot be imported ({error}); install the one of your CUDA:"
-            " pip install cuda-bindings"
+            " pip install 'cuda-bindings>=12'"
         ) from error
     try:
         call(driver, "cuInit", 0)
@@ -98,12 +99,11 @@ def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
-def _library_fault(error: RuntimeError) -> MissingFault:
+def _library_fault(error: RuntimeError) -> RuntimeFault:
     """Return what is wrong where the library or one of its functions cannot be had."""
-    if "dlopen" in str(error):
-        return MissingFault(
-            f"no NVIDIA driver: {LIBRARY} cannot be opened ({error}); install the driver"
-        )
+    why = why_not_opened(LIBRARY)
+    if why:
+        return MissingFault(f"no NVIDIA driver: {why}; install the driver")
     return UnusableFault(
         f"the NVIDIA driver is too old for this cuda-bindings ({error}): update the driver, or"
         " install an older cuda-bindings"

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from xiokv.runtime.drivers.vendor_library import why_not_opened
 from xiokv.runtime.errors import MissingFault, RuntimeFault, UnusableFault
 
 LIBRARY = "libamdhip64.so"
@@ -72,9 +73,10 @@ def _describe(hip: Any, code: Any) -> str:
     return f"{code.name} ({int(code)}): {decoded(text)}"
 
 
-def _library_fault(error: RuntimeError) -> MissingFault:
+def _library_fault(error: RuntimeError) -> RuntimeFault:
     """Return what is wrong where the library or one of its functions cannot be had."""
-    if "dlsym" in str(error):
+    why = why_not_opened(LIBRARY)
+    if not why:
         return UnusableFault(
             f"{LIBRARY} lacks a function that hip-python calls ({error}); install the"
             " hip-python of your ROCm"
@@ -83,12 +85,12 @@ def _library_fault(error: RuntimeError) -> MissingFault:
     if others:
         return MissingFault(
             f"hip-python opens {LIBRARY}, and there is only {', '.join(map(str, others))}:"
-            " install the package that has that name (apt-get install hip-dev), or make a"
+            " install the development package of your ROCm, which has that name, or make a"
             " link and add its folder to LD_LIBRARY_PATH"
         )
     return MissingFault(
-        f"no HIP runtime: {error}; install ROCm's (apt-get install hip-dev), or add the folder"
-        f" of {LIBRARY} to LD_LIBRARY_PATH"
+        f"no HIP runtime: {why}; install AMD's ROCm, or add the folder of {LIBRARY} to"
+        " LD_LIBRARY_PATH"
     )
 
 

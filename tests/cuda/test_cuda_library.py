@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from enum import IntEnum
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from xiokv.runtime.devices import open_device
+from xiokv.runtime.drivers import cuda_library
 from xiokv.runtime.drivers.cuda_library import CudaFault, bindings, call
 from xiokv.runtime.errors import ExitCode, MissingFault, RuntimeFault, UnusableFault
 
@@ -41,6 +43,17 @@ class Bindings(ModuleType):
         )
 
 
+class DynamicLibNotFoundError(RuntimeError):
+    """What bindings from 13.5 on raise; those before raise a RuntimeError."""
+
+
+# What bindings say where they do not find the library, which changes with their versions.
+NO_LIBRARY = [
+    RuntimeError("Failed to dlopen libcuda.so.1"),
+    DynamicLibNotFoundError("libcuda.so.1 can only be found via system search"),
+]
+
+
 def refusing(code: CUresult) -> Callable[..., Any]:
     return lambda *arguments: (code, None)
 
@@ -66,67 +79,103 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bindings]:
     return put
 
 
+@pytest.fixture
+def loader(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Return a function that says whether the loader finds the library."""
+
+    def put(found: bool) -> None:
+        # Any program has its C library, and no system has one of the other name.
+        monkeypatch.setattr(cuda_library, "LIBRARY", "libc.so.6" if found else "libcuda.so.none")
+
+    return put
+
+
 def test_no_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cuda", None)
 
-    with pytest.raises(MissingFault, match=r"pip install cuda-bindings$"):
+    with pytest.raises(MissingFault, match=r"pip install 'cuda-bindings>=12'$"):
         bindings()
+
+
+NO_DEVICE = {"cuInit": refusing(CUresult.CUDA_ERROR_NO_DEVICE)}
+STUB = {"cuInit": refusing(CUresult.CUDA_ERROR_STUB_LIBRARY)}
+MISMATCH = {"cuInit": refusing(CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)}
+OLD = {"cuDriverGetVersion": lambda: (CUresult.CUDA_SUCCESS, 12040)}
+OLDER = {"cuDriverGetVersion": raising(RuntimeError('Function "x" not found'))}
+
+
+def refusal() -> tuple[type[RuntimeFault], str, int]:
+    """Return how the bindings are refused."""
+    with pytest.raises(RuntimeFault) as caught:
+        bindings()
+    return caught.type, str(caught.value), caught.value.exit_code
+
+
+@pytest.mark.parametrize(
+    ("calls", "told"),
+    [(NO_DEVICE, "no NVIDIA GPU"), (STUB, "no NVIDIA driver (")],
+    ids=["no device", "stub"],
+)
+def test_what_is_missing_is_told_in_one_line_and_passed_by(
+    install: Callable[..., Bindings],
+    monkeypatch: pytest.MonkeyPatch,
+    calls: dict[str, Any],
+    told: str,
+) -> None:
+    install(**calls)
+    monkeypatch.setitem(sys.modules, "hip", None)
+
+    kind, text, code = refusal()
+
+    assert (kind, code) == (MissingFault, ExitCode.MISSING)
+    assert text.startswith(told)
+    assert "\n" not in text
+    assert open_device(None).target == "host"
+
+
+@pytest.mark.parametrize("error", NO_LIBRARY, ids=lambda error: type(error).__name__)
+def test_a_library_that_the_loader_does_not_find_is_missing_whatever_the_bindings_say(
+    install: Callable[..., Bindings],
+    loader: Callable[[bool], None],
+    monkeypatch: pytest.MonkeyPatch,
+    error: RuntimeError,
+) -> None:
+    install(cuInit=raising(error))
+    loader(False)
+    monkeypatch.setitem(sys.modules, "hip", None)
+
+    kind, text, code = refusal()
+
+    assert (kind, code) == (MissingFault, ExitCode.MISSING)
+    assert text.startswith("no NVIDIA driver: libcuda.so.none: ")
+    assert open_device(None).target == "host"
 
 
 @pytest.mark.parametrize(
     ("calls", "told"),
     [
-        ({"cuInit": raising(RuntimeError("Failed to dlopen libcuda.so.1"))}, "libcuda.so.1"),
-        ({"cuInit": refusing(CUresult.CUDA_ERROR_NO_DEVICE)}, "no NVIDIA GPU"),
-        ({"cuInit": refusing(CUresult.CUDA_ERROR_STUB_LIBRARY)}, "install or update the driver"),
-        ({"cuInit": refusing(CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)}, "update the driver"),
-        (
-            {"cuDriverGetVersion": lambda: (CUresult.CUDA_SUCCESS, 12040)},
-            r"is for CUDA 12\.4 and cuda-bindings for 13\.0: .*'cuda-bindings<13'",
-        ),
-        (
-            {"cuDriverGetVersion": raising(RuntimeError('Function "x" not found'))},
-            "too old for this cuda-bindings",
-        ),
+        (MISMATCH, r"; update the driver$"),
+        (OLD, r"is for CUDA 12\.4 and cuda-bindings for 13\.0: .*'cuda-bindings<13'"),
+        (OLDER, r'too old for this cuda-bindings \(Function "x" not found\)'),
     ],
+    ids=["mismatch", "old driver", "older driver"],
 )
-def test_what_is_missing_is_told_in_one_line(
-    install: Callable[..., Bindings], calls: dict[str, Any], told: str
-) -> None:
-    install(**calls)
-
-    with pytest.raises(MissingFault, match=told) as caught:
-        bindings()
-
-    assert caught.value.exit_code is ExitCode.MISSING
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("calls", "is_there"),
-    [
-        ({"cuInit": refusing(CUresult.CUDA_ERROR_NO_DEVICE)}, False),
-        ({"cuInit": raising(RuntimeError("Failed to dlopen libcuda.so.1"))}, False),
-        ({"cuInit": refusing(CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)}, True),
-        ({"cuDriverGetVersion": lambda: (CUresult.CUDA_SUCCESS, 12040)}, True),
-        ({"cuDriverGetVersion": raising(RuntimeError('Function "x" not found'))}, True),
-    ],
-    ids=["no device", "no driver", "mismatch", "old driver", "older driver"],
-)
-def test_a_device_that_cannot_be_used_is_not_passed_over_for_another(
+def test_what_is_there_and_cannot_be_used_is_a_failure_and_not_passed_by(
     install: Callable[..., Bindings],
-    monkeypatch: pytest.MonkeyPatch,
+    loader: Callable[[bool], None],
     calls: dict[str, Any],
-    is_there: bool,
+    told: str,
 ) -> None:
     install(**calls)
-    monkeypatch.setitem(sys.modules, "hip", None)
+    loader(True)
 
-    if is_there:
-        with pytest.raises(UnusableFault):
-            open_device(None)
-    else:
-        assert open_device(None).target == "host"
+    kind, text, code = refusal()
+
+    assert (kind, code) == (UnusableFault, ExitCode.FAILURE)
+    assert re.search(told, text)
+    assert "\n" not in text
+    with pytest.raises(UnusableFault):
+        open_device(None)
 
 
 @pytest.mark.parametrize("size", [-1, 2**64])
