@@ -54,7 +54,7 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
     ),
     "no second read of a completion": (
         ("  uint32_t tail; ", "  xiokv_words before;\n  uint32_t tail; "),
-        ("base == 0 ? look.again :", "base == 0 ? engine.before :"),
+        ("? look.again\n", "? engine.before\n"),
         (
             "  xiokv_tell(engine, look);\n",
             "  xiokv_tell(engine, look);\n  engine.before = look.ahead;\n",

@@ -140,8 +140,9 @@ XIOKV_DEVICE void xiokv_settle_run(xiokv_engine &engine,
     bool freed = false;
     uint32_t cid = 0;
     if (step < engine.run) {
-      const xiokv_words cqe =
-          base == 0 ? look.again : xiokv_load16(xiokv_cqe_at(engine, step));
+      const xiokv_words cqe = XIOKV_LANES != 1 || base == 0
+                                  ? look.again
+                                  : xiokv_load16(xiokv_cqe_at(engine, step));
       cid = cqe.word[3] & 0xffffu;
       freed = xiokv_settle<Command>(engine, cqe);
     }
