@@ -15,12 +15,14 @@ from typing import Any, TypeVar
 
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.images import Image
+from xiokv.runtime.project import modules_below
 from xiokv.runtime.toolchain import DESCRIPTION
 
 SCHEMA = "xiokv-module/1"
 
 _T = TypeVar("_T")
 _HINT = "run xiokv-gen build --target {target} to make it anew"
+_FILES = "xiokv_"  # what names of a module's files begin with
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +92,59 @@ def read_description(place: Path) -> Description:
     Raises:
         RuntimeFault: there is none, or it is not one that this version understands.
     """
+    try:
+        path = _description_of(place)
+        text = path.read_bytes()
+    except OSError as error:
+        raise RuntimeFault(
+            f"{error.filename or place} cannot be read: {error.strerror}; let this user read it,"
+            " or name another module"
+        ) from error
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RuntimeFault(
+            f"{path} is truncated or damaged ({error}); {_HINT.format(target='TARGET')}"
+        ) from error
+    description = _Reader(path).description(document)
+    _check_is_part(place, description)
+    return description
+
+
+def _description_of(place: Path) -> Path:
+    """Return the path of the description; a place without one says what it seems to be."""
     if not place.exists():
         raise RuntimeFault(f"no module at {place}: nothing is there")
-    path = (place if place.is_dir() else place.parent) / DESCRIPTION
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    folder = place if place.is_dir() else place.parent
+    path = folder / DESCRIPTION
+    if path.exists():
+        return path
+    below = modules_below(place) if place.is_dir() else []
+    if below:
+        raise RuntimeFault(
+            f"{place} is no module; name one of those below: {', '.join(map(str, below))}"
+        )
+    parts = place.iterdir() if place.is_dir() else (place,)
+    if any(part.name.startswith(_FILES) for part in parts):
         raise RuntimeFault(
             f"{path} is not there: the build did not end, or the module was moved without"
             f" its description; {_HINT.format(target='TARGET')}"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise RuntimeFault(f"{path} cannot be read: {error}") from error
-    return _Reader(path).description(document)
+        )
+    raise _no_module(place)
+
+
+def _check_is_part(place: Path, description: Description) -> None:
+    """Refuse a file that lies beside a description, and is nothing to it."""
+    parts = {DESCRIPTION, *(image.file.name for image in description.images)}
+    if place.is_file() and place.name not in parts:
+        raise _no_module(place)
+
+
+def _no_module(place: Path) -> RuntimeFault:
+    return RuntimeFault(
+        f"{place} is no module: that is a folder with a {DESCRIPTION}, or a file that this names;"
+        " xiokv-gen build --target TARGET makes one"
+    )
 
 
 def check_file(description: Description, image: Image) -> None:
@@ -117,7 +159,10 @@ def check_file(description: Description, image: Image) -> None:
     try:
         found = hashlib.sha256(image.file.read_bytes()).hexdigest()
     except OSError as error:
-        raise RuntimeFault(f"{image.file} cannot be read: {error.strerror}") from error
+        raise RuntimeFault(
+            f"{image.file} cannot be read: {error.strerror};"
+            f" {_HINT.format(target=description.target)}"
+        ) from error
     if found != image.sha256:
         raise RuntimeFault(
             f"{image.file} is truncated or was changed: its SHA-256 is {found[:12]}..., its"

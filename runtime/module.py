@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.description import Description, check_file, read_description
 from xiokv.runtime.devices import TARGETS, Device, open_device
 from xiokv.runtime.drivers.base import Driver, Place
-from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.images import Image, choose_image
 from xiokv.runtime.log import log
 from xiokv.runtime.search import Found, find, named
@@ -104,51 +105,79 @@ def load(
         RuntimeFault: a module or a device is there, but cannot be used.
     """
     asked = _asked(target)
-    found = named(module)
-    description = _described(found) if found else None
-    chosen = open_device(
-        asked or (description.target if description else None), integer("device", device)
-    )
-    if found is None or description is None:
-        found = find(chosen.target, chosen.architecture)
-        description = _described(found)
-    with _telling_where(found):
-        loaded = _open(description, chosen)
-    log.info("loaded %s (%s), found by %s", loaded.path, description.built, found.source)
+    with _telling(asked.told):
+        loaded, found = _loaded(asked.target, module, integer("device", device))
+    if asked.overruled:
+        log.warning("%s", asked.told)
+    log.info("loaded %s (%s), found by %s", loaded.path, loaded.description.built, found.source)
     return loaded
 
 
-def _asked(target: str | None) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The target that is asked for, if any, and by whom where that is not the caller."""
+
+    target: str | None
+    forced: bool = False
+    overruled: str | None = None
+
+    @property
+    def told(self) -> str:
+        """A line for messages; empty where the caller knows it all."""
+        if not self.forced:
+            return ""
+        other = f", which overrules {self.overruled}" if self.overruled else ""
+        return f"target: {self.target} (${TARGET_VARIABLE}){other}"
+
+
+def _asked(target: str | None) -> _Asked:
     forced = os.environ.get(TARGET_VARIABLE)
-    asked = forced or target
-    if asked is not None and asked not in TARGETS:
-        source = f" (${TARGET_VARIABLE})" if forced else ""
-        raise ArgumentFault(
-            f"target {asked!r}{source}: this version of xiokv has a driver for {', '.join(TARGETS)}"
-        )
+    asked = _Asked(forced, True, target if target != forced else None) if forced else _Asked(target)
+    if asked.target is not None and asked.target not in TARGETS:
+        with _telling(asked.told):
+            raise ArgumentFault(
+                f"target {asked.target!r}{f' (${TARGET_VARIABLE})' if forced else ''}: this"
+                f" version of xiokv has a driver for {', '.join(TARGETS)}"
+            )
     return asked
 
 
+def _loaded(
+    target: str | None, module: str | PathLike[str] | None, device: int
+) -> tuple[Module, Found]:
+    """Find, check and open a module on a device."""
+    found = named(module)
+    description = _described(found) if found else None
+    chosen = open_device(target or (description.target if description else None), device)
+    if found is None or description is None:
+        found = find(chosen.target, chosen.architecture)
+        description = _described(found)
+    with _telling(*found.lines):
+        return _open(description, chosen), found
+
+
 def _described(found: Found) -> Description:
-    with _telling_where(found):
+    """Read a description, and look at all its files: what runs them may not be installed."""
+    with _telling(*found.lines):
         description = read_description(found.place)
         if description.target not in TARGETS:
             raise RuntimeFault(
                 f"{description.library} was built for target {description.target!r}; this"
                 f" version of xiokv has a driver for {', '.join(TARGETS)}"
             )
+        for image in description.images:
+            check_file(description, image)
     return description
 
 
 @contextmanager
-def _telling_where(found: Found) -> Iterator[None]:
-    """Let a fault say where the module was found, and where none was."""
+def _telling(*lines: str) -> Iterator[None]:
+    """Let a fault end with lines that say what led to it; empty ones are left out."""
     try:
         yield
     except RuntimeFault as fault:
-        kind = MissingFault if isinstance(fault, MissingFault) else RuntimeFault
-        where = [f"found by {found.source}: {found.place}", *found.tried]
-        raise kind("\n".join([str(fault), *where])) from fault
+        fault.args = ("\n".join(filter(None, [str(fault), *lines])),)
+        raise
 
 
 def _open(description: Description, device: Device) -> Module:
@@ -159,7 +188,6 @@ def _open(description: Description, device: Device) -> Module:
             f" wanted is {device.target}"
         )
     image = choose_image(description, device.architecture)
-    check_file(description, image)
     module = Module(description, image, device.open(image))
     _check_inside(module, device.architecture)
     return module

@@ -47,7 +47,11 @@ def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 
 
 @click.command(name="bench", epilog=_TABLES)
-@click.option("--target", help="Kind of device to measure; the first that there is by default.")
+@click.option(
+    "--target",
+    help="Kind of device to measure; the first that there is by default."
+    " $XIOKV_TARGET overrules it.",
+)
 @click.option(
     "--only",
     "--rows",

@@ -74,7 +74,11 @@ def _size(text: str) -> int:
     show_default=True,
     help="Of the stamps, the places and the faults.",
 )
-@click.option("--target", help="Kind of device to run on; the first that there is by default.")
+@click.option(
+    "--target",
+    help="Kind of device to run on; the first that there is by default."
+    " $XIOKV_TARGET overrules it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     queues: int,

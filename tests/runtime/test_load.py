@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
-from xiokv.runtime import abi, toolchain
+from xiokv.runtime import abi, search, toolchain
 from xiokv.runtime.description import SemanticField
 from xiokv.runtime.errors import ArgumentFault, ExitCode, MissingFault, RuntimeFault
 from xiokv.runtime.gpu.kernels import kernel_file
 from xiokv.runtime.module import load
-from xiokv.runtime.search import _nearest_project, find
+from xiokv.runtime.project import nearest_project
+from xiokv.runtime.search import find
 
 LIBRARY = "xiokv_host.so"
 SPEC = "5" * 64
@@ -149,7 +150,7 @@ def test_a_working_folder_that_may_not_be_looked_into_belongs_to_no_project(
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "is_file", refuse)
-    assert _nearest_project() is None
+    assert nearest_project() is None
 
 
 @pytest.mark.parametrize(
@@ -191,8 +192,10 @@ def test_without_module_and_compiler_the_package_to_install_is_named(
     assert caught.value.exit_code is ExitCode.MISSING
     first, *places = str(caught.value).splitlines()
     assert "apt-get install g++" in first
-    names = ("the argument module", "$XIOKV_MODULE", "the nearest xiokv.toml")
-    assert places == [f"looked at {name}: not given" for name in names]
+    assert places == [
+        "looked at $XIOKV_MODULE: not set",
+        "looked at the nearest xiokv.toml: none",
+    ]
 
 
 OLD_NVCC = """#!/bin/sh
@@ -231,7 +234,7 @@ def test_an_unusable_module_is_never_skipped(
     with pytest.raises(RuntimeFault, match="truncated") as caught:
         load()
     assert f": {folder}" in str(caught.value)
-    assert "looked at the argument module: not given" in str(caught.value)
+    assert "the argument" not in str(caught.value)
 
 
 def test_what_a_killed_build_left_in_a_project_is_no_module(in_project: Path) -> None:
@@ -268,6 +271,33 @@ def test_the_environment_forces_the_target(monkeypatch: pytest.MonkeyPatch) -> N
         load("host")
 
 
+def test_a_target_that_is_forced_is_told_of_with_what_it_overrules(
+    copy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copy()
+    monkeypatch.setenv("XIOKV_TARGET", "hip")
+    monkeypatch.setitem(sys.modules, "hip", None)
+    for wanted in (lambda: load("host"), lambda: load("host", module=folder)):
+        with pytest.raises(MissingFault, match="hip-python") as caught:
+            wanted()
+        assert str(caught.value).splitlines()[-1] == (
+            "target: hip ($XIOKV_TARGET), which overrules host"
+        )
+
+
+@pytest.mark.parametrize(
+    ("argument", "told"),
+    [("cuda", ["target: host ($XIOKV_TARGET), which overrules cuda"]), ("host", []), (None, [])],
+)
+def test_a_target_that_is_overruled_is_warned_of(
+    copy, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, argument, told
+) -> None:
+    monkeypatch.setenv("XIOKV_TARGET", "host")
+    with caplog.at_level(logging.WARNING, "xiokv"):
+        assert load(argument, module=copy()).target == "host"
+    assert caplog.messages == told
+
+
 def test_a_module_of_a_target_without_a_driver_is_named(copy) -> None:
     folder = copy()
     edit(folder, target="sycl")
@@ -293,11 +323,73 @@ def test_a_place_with_nothing_there_is_named(tmp_path: Path) -> None:
     assert f"no module at {tmp_path / 'none'}" in refusal(tmp_path / "none")
 
 
+@pytest.mark.parametrize("inside", [False, True], ids=["elsewhere", "beside a module"])
+def test_a_file_that_is_none_of_a_module_is_no_module(copy, tmp_path: Path, inside: bool) -> None:
+    place = (copy() if inside else tmp_path) / "passwd"
+    place.touch()
+    assert f"{place} is no module: that is a folder" in refusal(place).splitlines()[0]
+
+
+def test_a_folder_without_anything_of_a_module_is_no_module(tmp_path: Path) -> None:
+    assert f"{tmp_path} is no module: that is a folder" in refusal(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["", "out", "out/there"])
+def test_a_folder_above_modules_names_them(
+    copy, project: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (project / "xiokv.toml").write_text('[compile]\ndir = "out/there"\n')
+    folder = copy("project", "out", "there", "host")
+    monkeypatch.setenv("XIOKV_MODULE", str(project / place))
+    with pytest.raises(RuntimeFault) as caught:
+        load()
+    first, second = str(caught.value).splitlines()
+    if place == "out":
+        assert "is no module: that is a folder" in first
+    else:
+        assert first.endswith(f"is no module; name one of those below: {folder}")
+    assert second == f"found by $XIOKV_MODULE: {project / place}"
+
+
+def test_a_place_that_the_system_refuses_is_told_with_who_named_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / ("long" * 100)
+    monkeypatch.setenv("XIOKV_MODULE", str(place))
+    with pytest.raises(RuntimeFault) as caught:
+        load()
+    first, second = str(caught.value).splitlines()
+    assert first.startswith(f"{place} cannot be read: File name too long; ")
+    assert second == f"found by $XIOKV_MODULE: {place}"
+
+
+def test_a_projects_folder_that_may_not_be_looked_into_is_told(
+    in_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(place: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(place))
+
+    monkeypatch.setattr(search, "is_module", refuse)
+    with pytest.raises(RuntimeFault, match="cannot be looked into: Permission denied") as caught:
+        load("host")
+    assert str(caught.value).splitlines()[1] == "found by the nearest xiokv.toml"
+
+
+def test_files_are_looked_at_before_what_runs_them(copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = copy()
+    edit(folder, target="hip")
+    (folder / LIBRARY).write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "hip", None)
+    assert "is truncated or was changed" in refusal(folder)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "cannot be read"),
-        ("{", "cannot be read"),
+        ("", "is truncated or damaged"),
+        ("{", "is truncated or damaged"),
+        ("\0\x01\x7f", "is truncated or damaged"),
+        ("[" * 100_000, "is truncated or damaged"),
         ("[]", "schema is missing"),
         ("{}", "schema is missing"),
         ('{"schema": "xiokv-module/9"}', "schema 'xiokv-module/9'"),
@@ -306,8 +398,10 @@ def test_a_place_with_nothing_there_is_named(tmp_path: Path) -> None:
 def test_a_damaged_description_is_named(copy, text: str, said: str) -> None:
     folder = copy()
     (folder / "module.json").write_text(text)
-    assert said in refusal(folder)
-    assert str(folder / "module.json") in refusal(folder)
+    first = refusal(folder).splitlines()[0]
+    assert said in first
+    assert str(folder / "module.json") in first
+    assert "xiokv" in first.partition(said)[2]  # what to do
 
 
 @pytest.mark.parametrize(
