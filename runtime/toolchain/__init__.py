@@ -1,7 +1,7 @@
 """Compilers: how they are found, what they are given, where their output is kept.
 
 In: a recipe: texts, flags and the files to make of them. Out: these files and their
-description, ``module.json``, side by side in one folder. The description is written last,
+description, ``module.json``, side by side in one folder. The description is put there last,
 so that a folder with one is complete. Both the generator and the runtime build through
 here; nothing here knows either of them.
 """

@@ -1,8 +1,9 @@
 """Folders that hold what was built: made once, whole or not at all, by one process at a time.
 
-In: a recipe and a folder. Out: the recipe's files in it, and their description, which is
-written last. The lock file of a folder lists the files that builds put there, so that a
-later build with other files takes away the older ones, and nothing else.
+In: a recipe and a folder. Out: the recipe's files in it, and their description. All is made
+aside and then moved in place of what a former build made, which stays as it was where that
+fails. The lock file of a folder lists the files that builds put there, so that a later build
+with other files takes away the older ones, and nothing else.
 """
 
 from __future__ import annotations
@@ -40,11 +41,17 @@ def cache_folder() -> Path:
 
 def build_cached(recipe: Recipe) -> Path:
     """Build a recipe in the user's cache, unless it is there; return what `build` does."""
-    return build(recipe, cache_folder() / recipe.key(recipe.find_compiler()))
+    folder = cache_folder() / recipe.key(recipe.find_compiler())
+    return build(recipe, folder, else_try=" (XDG_CACHE_HOME moves the user's cache)")
 
 
-def build(recipe: Recipe, folder: Path) -> Path:
+def build(recipe: Recipe, folder: Path, *, else_try: str = "") -> Path:
     """Build a recipe in `folder`, unless what is there is the same already.
+
+    Args:
+        recipe: what to build.
+        folder: where; made if need be.
+        else_try: how the user chooses another folder, where this one cannot be written.
 
     Returns:
         The path of the recipe's file, or `folder` where it has several. Beside them lies
@@ -63,33 +70,48 @@ def build(recipe: Recipe, folder: Path) -> Path:
                 _build(recipe, compiler, folder, lock)
     except OSError as error:
         raise RuntimeFault(
-            f"cannot build {place}: {error.strerror}; the folder has to be writable"
-            " (XDG_CACHE_HOME moves the user's cache)"
+            f"cannot build {place}: {error.strerror}; the folder has to be writable{else_try}"
         ) from error
     return place
 
 
 def _build(recipe: Recipe, compiler: Compiler, folder: Path, lock: TextIO) -> None:
-    """Compile into a folder that is locked; the description goes first and comes last."""
+    """Compile aside, below a folder that is locked, and move what was made into it."""
     new = [output.file for output in recipe.outputs]
     older = [name for name in _listed(lock) if name not in new]
-    _list(lock, [*new, *older])
-    (folder / DESCRIPTION).unlink(missing_ok=True)
     prefix, suffix = _MAKING
     for left in folder.glob(f"{prefix}*{suffix}"):  # of a build that was killed
         shutil.rmtree(left)
     _progress(f"compiling {_shown(new)} with {compiler.path} (once)")
     with TemporaryDirectory(prefix=prefix, suffix=suffix, dir=folder) as name:
         making = Path(name)
-        description = making / DESCRIPTION
         document = _described(recipe, compiler, compile_all(recipe, compiler, making), making)
-        description.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n")
-        for file in new:
-            (making / file).replace(folder / file)
-        for file in older:
-            (folder / file).unlink(missing_ok=True)
-        description.replace(folder / DESCRIPTION)
+        text = json.dumps(document, indent=2, sort_keys=True) + "\n"
+        (making / DESCRIPTION).write_text(text, encoding="utf-8")
+        _list(lock, [*new, *older])  # for the next build, should this one be killed
+        _exchange(folder, making, new, older)
     _list(lock, new)
+
+
+def _exchange(folder: Path, making: Path, new: list[str], older: list[str]) -> None:
+    """Move the former module out of a folder and the new one in; all of it, or nothing.
+
+    The description goes first and comes last: in between nothing there looks like a module.
+    """
+    former = making / "former"
+    former.mkdir()
+    out = [name for name in (DESCRIPTION, *older, *new) if (folder / name).is_file()]
+    moves = [(folder / name, former / name) for name in out]
+    moves += [(making / name, folder / name) for name in (*new, DESCRIPTION)]
+    done: list[tuple[Path, Path]] = []
+    try:
+        for source, place in moves:
+            source.replace(place)
+            done.append((source, place))
+    except BaseException:
+        for source, place in reversed(done):
+            place.replace(source)
+        raise
 
 
 def _described(recipe: Recipe, compiler: Compiler, said: list[str], folder: Path) -> dict[str, Any]:

@@ -48,9 +48,10 @@ def _compile(recipe: Recipe, output: Output, compiler: Compiler, folder: Path) -
 
 
 def _failed(output: Output, compiler: Compiler, done: subprocess.CompletedProcess[str]) -> str:
-    lines = done.stderr.splitlines()
+    lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
     shown = lines[:_ERROR_LINES]
     if len(lines) > len(shown):
         shown.append(f"... and {len(lines) - len(shown)} more lines")
     end = f"exit code {done.returncode}" if done.returncode else "it wrote no file"
-    return "\n".join([f"{compiler.path} could not compile {output.file} ({end}):", *shown])
+    failed = f"{compiler.path} could not compile {output.file} ({end})"
+    return "\n".join([f"{failed}:", *shown]) if shown else f"{failed} and said nothing"

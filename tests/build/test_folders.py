@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import signal
 import subprocess
@@ -30,9 +31,26 @@ recipe = toolchain.recipe("hip", Path(sys.argv[1]), "0", ("gfx942", "gfx1100"))
 toolchain.build(recipe, Path(sys.argv[2]))
 """
 
+# The same, killed when it has moved some files.
+KILLED = f"""
+import itertools, os, signal
+from pathlib import Path
+moved, move = itertools.count(), Path.replace
+def replace(path, place):
+    if next(moved) == int(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return move(path, place)
+Path.replace = replace
+{BUILD}"""
+
 
 def files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder that are no build's own business, with their bytes."""
+    return {path.name: path.read_bytes() for path in folder.glob("[!.]*")}
 
 
 def test_a_build_gives_the_folder_or_the_one_file(stand_in: StandIn, build: Build) -> None:
@@ -126,17 +144,19 @@ def test_images_of_an_earlier_build_go_even_after_one_that_failed(
     assert files(folder) == ALWAYS | {"xiokv_gfx1100.hsaco"}
 
 
-def test_images_of_a_build_that_broke_off_go(
-    stand_in: StandIn, build: Build, tmp_path: Path
+def test_what_is_in_the_way_of_an_image_leaves_the_former_module(
+    stand_in: StandIn, build: Build
 ) -> None:
-    in_the_way = tmp_path / "out" / "xiokv_gfx1100.hsaco"
-    in_the_way.mkdir(parents=True)
+    folder = build("gfx942", "gfx90a")
+    before = contents(folder)
+    in_the_way = folder / "xiokv_gfx1100.hsaco"
+    in_the_way.mkdir()
     with pytest.raises(RuntimeFault, match="Is a directory"):
         build(*TWO)
-    assert files(tmp_path / "out") == {".lock", *FILES}
     in_the_way.rmdir()
+    assert contents(folder) == before
     build("gfx1100")
-    assert files(tmp_path / "out") == ALWAYS | {"xiokv_gfx1100.hsaco"}
+    assert files(folder) == ALWAYS | {"xiokv_gfx1100.hsaco"}
 
 
 def test_what_was_taken_away_is_no_longer_a_builds(stand_in: StandIn, build: Build) -> None:
@@ -169,14 +189,19 @@ def test_when_one_image_fails_none_is_left(stand_in: StandIn, build: Build, tmp_
     assert files(tmp_path / "out") == {".lock"}
 
 
-def test_a_failed_build_leaves_no_older_module_that_looks_current(
+def test_a_build_that_fails_leaves_the_former_module(
     stand_in: StandIn, build: Build, tmp_path: Path
 ) -> None:
     build("gfx942")
+    before = contents(tmp_path / "out")
     stand_in.tell(fails="gfx1100")
     with pytest.raises(RuntimeFault):
         build(*TWO)
-    assert "module.json" not in files(tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+    build("gfx942")
+    assert len(stand_in.calls) == 3
+    stand_in.tell(fails="none")
+    assert files(build(*TWO)) == FILES | ALWAYS
 
 
 def test_two_images_are_compiled_at_a_time(stand_in: StandIn, build: Build, wait_until) -> None:
@@ -206,19 +231,45 @@ def test_of_two_builds_at_once_one_compiles(
     assert [files(folder) for folder in folders] == [FILES | ALWAYS] * 2
 
 
-def test_a_kill_in_mid_build_blocks_nothing(
-    stand_in: StandIn, build: Build, generated: Path, tmp_path: Path, wait_until
+@pytest.mark.parametrize("former", [(), ("gfx90a", "gfx942")], ids=["none", "one"])
+def test_a_kill_in_mid_build_leaves_the_former_module(
+    stand_in: StandIn, build: Build, generated: Path, tmp_path: Path, wait_until, former
 ) -> None:
-    command = [sys.executable, "-c", BUILD, generated, tmp_path / "out"]
+    out = tmp_path / "out"
+    if former:
+        build(*former)
+    before = contents(out)
+    command = [sys.executable, "-c", BUILD, generated, out]
     with stand_in.waiting("gfx1100"):
         process = subprocess.Popen(command, start_new_session=True)
         try:
-            wait_until(lambda: any((tmp_path / "out").glob(".*.tmp/xiokv_gfx1100.hsaco")))
+            wait_until(lambda: any(out.glob(".*.tmp/xiokv_gfx1100.hsaco")))
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    assert "module.json" not in files(tmp_path / "out")
+    assert contents(out) == before
     assert files(build(*TWO)) == FILES | ALWAYS
+
+
+def test_a_kill_at_any_rename_leaves_a_whole_module_or_none(
+    stand_in: StandIn, build: Build, generated: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    seen = []
+    for kept in itertools.count():
+        build("gfx90a", "gfx942", generator=str(kept))
+        older = contents(out)
+        command = [sys.executable, "-c", KILLED, generated, out, str(kept)]
+        killed = subprocess.run(command, check=False).returncode == -signal.SIGKILL
+        described_now = (out / "module.json").exists()
+        seen.append("none" if not described_now else "older" if contents(out) == older else "new")
+        if seen[-1] == "new":
+            assert set(described(out)["files"]) == FILES
+        assert files(build(*TWO)) == FILES | ALWAYS
+        if not killed:
+            break
+    # The description, what it describes, as many new files, and their description.
+    assert seen == ["older", *["none"] * 5, "new"]
 
 
 def test_a_folder_that_cannot_be_written_is_named(
@@ -228,3 +279,36 @@ def test_a_folder_that_cannot_be_written_is_named(
     with pytest.raises(RuntimeFault, match="has to be writable") as caught:
         build(*TWO)
     assert str(caught.value).startswith(f"cannot build {tmp_path / 'out'}: ")
+    assert "XDG_CACHE_HOME" not in str(caught.value)
+
+
+def test_for_a_cache_that_cannot_be_written_the_variable_is_named(
+    stand_in: StandIn, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    recipe = toolchain.recipe("hip", generated, "0", TWO)
+    with pytest.raises(RuntimeFault, match=r"has to be writable \(XDG_CACHE_HOME moves the"):
+        toolchain.build_cached(recipe)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exit 3", " (exit code 3) and said nothing"),
+        ("echo; exit 3", " (exit code 3) and said nothing"),
+        ("exit 0", " (it wrote no file) and said nothing"),
+        ("echo out; exit 3", " (exit code 3):\nout"),
+        ("echo out; echo error >&2; exit 3", " (exit code 3):\nerror"),
+    ],
+)
+def test_what_a_compiler_said_follows_or_that_it_said_nothing(
+    generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+) -> None:
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f'#!/bin/sh\n[ "$1" = --version ] || {{ {script}; }}\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    with pytest.raises(RuntimeFault) as caught:
+        toolchain.build(toolchain.host_recipe(generated, "0"), tmp_path / "out")
+    assert str(caught.value) == f"{compiler} could not compile xiokv_host.so{said}"
