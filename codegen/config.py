@@ -34,9 +34,13 @@ _REF = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]*")
 _UPSTREAM_PATH = re.compile(r"[0-9A-Za-z_.][0-9A-Za-z_.+/-]*")
 # The architectures of the targets that have several, and examples.
 _ARCHITECTURES = {
-    "hip": (re.compile(r"gfx[0-9a-f]+(?::(?:xnack|sramecc)[+-])*"), "gfx90a or gfx942:xnack+"),
+    "hip": (
+        re.compile(r"gfx[0-9a-f]{3,}(?::(xnack|sramecc)[+-](?!.*:\1))*"),
+        "gfx90a or gfx942:xnack+, each feature once",
+    ),
     "cuda": (re.compile(r"(?:sm|compute)_[0-9]+[af]?"), "sm_90 or compute_80"),
 }
+_GENERIC = re.compile(r"gfx[0-9]+(?:-[0-9]+)?-generic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,13 @@ def check_architecture(target: str, name: str) -> str | None:
     shape, example = _ARCHITECTURES[target]
     if shape.fullmatch(name):
         return None
+    if shape.fullmatch(name.lower()):
+        return f"{name!r} is no architecture of {target}; did you mean {name.lower()}?"
+    if _GENERIC.fullmatch(name):
+        return (
+            f"{name!r} is no architecture of {target}: generic processors need code objects"
+            " of version 6, and xiokv makes version 5; name the processor, such as gfx1100"
+        )
     return f"{name!r} is no architecture of {target}; write for example {example}"
 
 

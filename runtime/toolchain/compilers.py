@@ -109,12 +109,17 @@ def _is_able(clang: str) -> bool:
 
 def _amd_architectures(path: str) -> tuple[str, ...]:
     said = _said(path, "--target=amdgcn-amd-amdhsa", "-nogpulib", "--print-supported-cpus")
-    return tuple(re.findall(r"^\s+(gfx[0-9a-f]+)$", said, re.MULTILINE))
+    return _by_age(re.findall(r"^\s+(gfx[0-9a-f]+)$", said, re.MULTILINE))
 
 
 def _cuda_architectures(path: str) -> tuple[str, ...]:
     said = _said(path, "--list-gpu-code") + _said(path, "--list-gpu-arch")
-    return tuple(re.findall(r"^((?:sm|compute)_[0-9]+[af]?)$", said, re.MULTILINE))
+    return _by_age(re.findall(r"^((?:sm|compute)_[0-9]+)$", said, re.MULTILINE))
+
+
+def _by_age(names: list[str]) -> tuple[str, ...]:
+    """Return names in the order of their numbers, gfx90a before gfx1010, sm_90 before sm_100."""
+    return tuple(sorted(names, key=lambda name: (len(name), name)))
 
 
 def _said(path: str, *arguments: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.toolchain.architectures import AMD, NVIDIA, Family, check_architectures
 from xiokv.runtime.toolchain.compilers import Compiler, find_hip, find_nvcc
 from xiokv.runtime.toolchain.recipes import Figures, Output, Recipe, Sources
 
@@ -28,7 +28,7 @@ class Gpu:
         flags: what the compiler is given for every architecture.
         supported: returns the architectures to compile for where none is asked for.
         canonical: returns an architecture's name as the compiled file has it.
-        listed: returns the name under which the compiler lists an architecture.
+        family: which architectures there are.
         output: returns the file for an architecture; its name begins with the stem given.
         figures: returns what is told of a file, from it and from what the compiler said.
     """
@@ -37,7 +37,7 @@ class Gpu:
     flags: tuple[str, ...]
     supported: Callable[[Compiler], tuple[str, ...]]
     canonical: Callable[[str], str]
-    listed: Callable[[str], str]
+    family: Family
     output: Callable[[str, str], Output]
     figures: Callable[[Path, str], Figures]
 
@@ -54,12 +54,7 @@ def gpu_recipe(
     compiler = gpu.find()
     asked = tuple(dict.fromkeys(map(gpu.canonical, architectures)))
     chosen = asked or gpu.supported(compiler)
-    unknown = [name for name in chosen if gpu.listed(name) not in compiler.architectures]
-    if unknown and compiler.architectures:
-        raise ArgumentFault(
-            f"{compiler.path} ({compiler.version}) does not know {', '.join(unknown)}: use a newer"
-            f" one, or one of {', '.join(compiler.architectures)}"
-        )
+    check_architectures(gpu.family, compiler, gpu.flags, chosen)
     outputs = tuple(gpu.output(stem, name) for name in chosen)
     described = {**description, "arch": list(chosen)}
     return Recipe(outputs, sources, gpu.flags, described, compiler, gpu.figures)
@@ -109,7 +104,7 @@ GPUS: Mapping[str, Gpu] = {
         ),
         supported=_hip_supported,
         canonical=_target_id,
-        listed=lambda name: name.split(":")[0],
+        family=AMD,
         output=_code_object,
         figures=_code_object_figures,
     ),
@@ -118,7 +113,7 @@ GPUS: Mapping[str, Gpu] = {
         flags=("-x", "cu", "-std=c++17", "-O3"),
         supported=lambda compiler: CUDA_ARCHITECTURES,
         canonical=str,
-        listed=lambda name: name.rstrip("af"),  # nvcc lists sm_90, and knows sm_90a with it
+        family=NVIDIA,
         output=_cubin_or_ptx,
         figures=_ptxas_figures,
     ),

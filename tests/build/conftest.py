@@ -49,6 +49,7 @@ case "$*" in
 --version) exec cat "{folder}/version" ;;
 *--print-supported-cpus*) exec cat "{folder}/known" ;;
 *-print-prog-name*) exec cat "{folder}/lld" ;;
+*-fsyntax-only*) exit 0 ;;
 esac
 echo "$@" >> "{folder}/calls"
 for output; do :; done

@@ -12,9 +12,15 @@ from xiokv.runtime import toolchain
 from xiokv.runtime.errors import ArgumentFault, ExitCode, MissingFault
 from xiokv.runtime.toolchain.gpus import HIP_ARCHITECTURES
 
-from .conftest import StandIn, described
+from .conftest import ROOT, StandIn, described
 
-ABLE = {"version": "clang version 19.1.7", "known": "\tgfx90a\n", "lld": "/bin/lld"}
+ABLE = {
+    "version": "clang version 19.1.7",
+    "known": "\tgfx90a\n",
+    "lld": "/bin/lld",
+    "real": "80 90",
+    "endings": "*=gfx90a:xnack?\\ *|*_90a\\ *",  # of the architectures that it knows with one
+}
 UNABLE = {
     "too old": {"version": "clang version 18.1.8"},
     "without AMD GPUs": {"known": "error: unknown target triple"},
@@ -26,8 +32,9 @@ case "$*" in
 --version) echo "{version}" ;;
 *--print-supported-cpus*) echo "{known}" ;;
 *-print-prog-name*) echo "{lld}" ;;
---list-gpu-code) echo sm_80; echo sm_90 ;;
---list-gpu-arch) echo compute_80; echo compute_90 ;;
+--list-gpu-code) printf 'sm_%s\\n' {real} ;;
+--list-gpu-arch) printf 'compute_%s\\n' 80 90 ;;
+*--dryrun*|*-fsyntax-only*) case "$*" in {endings}) ;; *) exit 1 ;; esac ;;
 esac
 """
 NVCC_VERSION = "nvcc: a driver\nBuilt once\nCuda tools, release 12.4, V12.4.99"
@@ -136,9 +143,94 @@ def test_an_architecture_that_the_compiler_does_not_know_is_refused(
     with pytest.raises(ArgumentFault) as caught:
         toolchain.recipe(target, generated, "0", asked)
     assert caught.value.exit_code is ExitCode.USAGE
-    known = {"hip": "gfx90a", "cuda": "sm_80, sm_90, compute_80, compute_90"}[target]
-    assert f" does not know {unknown}: use a newer one, or one of {known}" in str(caught.value)
+    known = {"hip": "gfx90a", "cuda": "one of sm_80, sm_90, compute_80, compute_90"}[target]
+    assert f" does not know {unknown}: use a newer one, or {known}" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "asked", "known"),
+    [
+        ("hip", "gfx90a:sramecc-:xnack+", "one of gfx90a, gfx90a:xnack+, gfx90a:xnack-"),
+        ("hip", "gfx1100:xnack+", "gfx1100"),
+        ("cuda", "sm_80a", "sm_80"),
+        ("cuda", "compute_80f", "compute_80"),
+        ("cuda", "sm_90f", "one of sm_90, sm_90a"),
+    ],
+)
+def test_what_the_compiler_does_not_know_of_an_architecture_is_refused(
+    path: Path, generated: Path, target: str, asked: str, known: str
+) -> None:
+    put(path / "clang++-19", known="\tgfx90a\n\tgfx1100\n")
+    put(path / "nvcc", version=NVCC_VERSION)
+    with pytest.raises(ArgumentFault) as caught:
+        toolchain.recipe(target, generated, "0", (asked,))
+    assert str(caught.value).endswith(f" does not know {asked}: use a newer one, or {known}")
+
+
+@pytest.mark.parametrize(
+    ("target", "asked", "said"),
+    [
+        ("hip", ("gfx803", "gfx942"), "gfx803: they need gfx900 or later; use one of gfx900,"),
+        ("hip", ("gfx600", "gfx810:xnack+"), "gfx600, gfx810:xnack+: they need gfx900 or later"),
+        ("cuda", ("sm_61",), "sm_61: they need sm_70 or later; use one of sm_70, sm_100, compute"),
+    ],
+)
+def test_an_architecture_that_is_too_old_for_the_kernels_is_refused(
+    path: Path, generated: Path, target: str, asked: tuple[str, ...], said: str
+) -> None:
+    known = "".join(f"\t{name}\n" for name in ("gfx600", "gfx803", "gfx810", "gfx900", "gfx942"))
+    put(path / "clang++-19", known=known)
+    put(path / "nvcc", version=NVCC_VERSION, real="61 70 100")
+    with pytest.raises(ArgumentFault) as caught:
+        toolchain.recipe(target, generated, "0", asked)
+    assert f"the kernels cannot be built for {said}" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_architectures_are_listed_by_age(path: Path) -> None:
+    put(path / "clang++-19", known="\tgfx1010\n\tgfx1100\n\tgfx900\n\tgfx90a\n\tgfx942\n")
+    put(path / "nvcc", version=NVCC_VERSION, real="75 100 110 103")
+    assert toolchain.find_hip().architectures == (
+        "gfx900",
+        "gfx90a",
+        "gfx942",
+        "gfx1010",
+        "gfx1100",
+    )
+    numbers = ("sm_75", "sm_100", "sm_103", "sm_110")
+    assert toolchain.find_nvcc().architectures == (*numbers, "compute_80", "compute_90")
+
+
+# Of each generation the first and the last that clang 19 knows, and every ending.
+OF_CLANG = (
+    *("gfx900", "gfx900:xnack+", "gfx90c", "gfx90a:sramecc+:xnack-", "gfx942:sramecc-:xnack+"),
+    *("gfx1010:xnack-", "gfx1036", "gfx1100", "gfx1152", "gfx1200", "gfx1201"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", OF_CLANG)
+def test_the_kernels_are_built_for_what_is_accepted(
+    clang: str, tmp_path: Path, architecture: str
+) -> None:
+    recipe = toolchain.recipe("hip", ROOT / "generated", "0", (architecture,))
+    toolchain.build(recipe, tmp_path / "out")
+    assert described(tmp_path / "out")["images"][0]["arch"] == architecture
+
+
+@pytest.mark.parametrize(
+    "asked", ["gfx803", "gfx600", "gfx1100:xnack+", "gfx900:sramecc+", "gfx942:xnack+:xnack-"]
+)
+def test_the_real_clang_has_no_kernels_for(clang: str, asked: str) -> None:
+    with pytest.raises(ArgumentFault):
+        toolchain.recipe("hip", ROOT / "generated", "0", (asked,))
+
+
+@pytest.mark.parametrize("asked", ["sm_80a", "sm_80f", "sm_90f", "compute_80a"])
+def test_the_real_nvcc_does_not_know(nvcc: str, asked: str) -> None:
+    with pytest.raises(ArgumentFault, match=f"does not know {asked}: use a newer one, or"):
+        toolchain.recipe("cuda", ROOT / "generated", "0", (asked,))
 
 
 @pytest.mark.parametrize(

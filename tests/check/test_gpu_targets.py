@@ -84,7 +84,19 @@ def test_architectures_come_from(fetched: Path, run, config: str, arguments: lis
             ["--target", "cuda", "--arch", "gfx942"],
             "--arch 'gfx942' is no architecture of cuda; write for example sm_90 or compute_80",
         ),
-        (["--target", "hip", "--arch", "gfx9-generic"], "is no architecture of hip"),
+        (
+            ["--target", "hip", "--arch", "gfx11-generic"],
+            "--arch 'gfx11-generic' is no architecture of hip: generic processors need code objects"
+            " of version 6, and xiokv makes version 5; name the processor, such as gfx1100",
+        ),
+        (["--target", "hip", "--arch", "gfx9-4-generic"], "generic processors need code objects"),
+        (["--target", "hip", "--arch", "GFX942:Xnack+"], "did you mean gfx942:xnack+?"),
+        (["--target", "cuda", "--arch", "SM_90"], "did you mean sm_90?"),
+        (["--target", "hip", "--arch", "gfx9"], "is no architecture of hip; write for example"),
+        (
+            ["--target", "hip", "--arch", "gfx942:xnack+:sramecc-:xnack-"],
+            "write for example gfx90a or gfx942:xnack+, each feature once",
+        ),
         (["--target", "hip", "--arch", "gfx942", "--emit-only"], "give one of both"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -100,7 +112,13 @@ def test_an_architecture_out_of_place_is_refused_before_anything_is_written(
 
 
 @pytest.mark.parametrize(
-    ("target", "asked", "known"), [("hip", "gfx950", "gfx90a, gfx942"), ("cuda", "sm_99", "sm_80")]
+    ("target", "asked", "known"),
+    [
+        ("hip", "gfx950", "one of gfx90a, gfx942"),
+        ("hip", "gfx942:xnack+", "gfx942"),
+        ("cuda", "sm_99", "sm_80"),
+        ("cuda", "sm_80a", "sm_80"),
+    ],
 )
 def test_an_architecture_that_the_compiler_does_not_know_leaves_the_text(
     fetched: Path, run, compiler: Path, target: str, asked: str, known: str
@@ -110,7 +128,7 @@ def test_an_architecture_that_the_compiler_does_not_know_leaves_the_text(
     (line,) = outcome.err.splitlines()
     assert line == (
         f"xiokv-gen: {compiler} (clang version 19) does not know {asked}:"
-        f" use a newer one, or one of {known}"
+        f" use a newer one, or {known}"
     )
     assert (fetched / "generated/kernels/kv_kernels.cpp").is_file()
 
@@ -156,3 +174,19 @@ def test_what_costs_more_than_registers_is_a_warning(
     assert outcome.code == 0
     assert outcome.err == f"xiokv-gen: warning: {line}\n"
     assert json.loads(outcome.out)["warnings"] == [line]
+
+
+@pytest.mark.skipif(shutil.which("clang++-19") is None, reason="clang++-19 is not installed")
+def test_a_build_that_fails_leaves_the_former_module(
+    fetched: Path, run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("build", "--target", "hip", "--arch", "gfx1100").code == 0
+    folder = fetched / "build" / "xiokv" / "hip"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setenv("XIOKV_HIP_CXX", shutil.which("false") or "")
+    outcome = run("build", "--target", "hip", "--arch", "gfx942")
+    assert outcome.code == 1
+    assert outcome.err.endswith(
+        "could not compile xiokv_gfx942.hsaco (exit code 1) and said nothing\n"
+    )
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
