@@ -22,6 +22,7 @@ COPIED = (
 )
 TAG = re.compile(r"output|file=\S+|needs=\S+")
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)")
+LEAVES = re.compile(r"^(?:[^ (\n].*[;&] *)?(?:cd|pushd)\b", re.MULTILINE)  # not in a subshell
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
@@ -147,6 +148,11 @@ def test_every_fence_is_closed_and_has_tags_that_mean_something() -> None:
     assert fences == 2 * len(ALL)
     odd = [block.place for block in ALL for tag in block.tags if not TAG.fullmatch(tag)]
     assert odd == []
+
+
+def test_no_commands_leave_the_folder_in_which_the_next_block_starts() -> None:
+    leaving = [block.place for block in ALL if block.kind == "bash" and LEAVES.search(block.text)]
+    assert leaving == []
 
 
 def test_a_file_that_a_page_shows_is_used_by_a_later_block_of_it() -> None:
