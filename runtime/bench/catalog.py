@@ -19,11 +19,17 @@ class Table:
         title: what it tells.
         measure: yields its rows.
         axis: what `Row.x` counts, for a chart; empty where there is none.
+        needs: the only kind of device that it is of, "a GPU" or "the host"; empty for any.
     """
 
     title: str
     measure: Callable[[Lab], Iterator[Row]]
     axis: str = ""
+    needs: str = ""
+
+    def fits(self, target: str) -> bool:
+        """Tell whether it is of a target."""
+        return self.needs in ("", "the host" if target == "host" else "a GPU")
 
     def tick(self, x: float) -> str:
         """Return a place on the axis as text."""
@@ -32,11 +38,13 @@ class Table:
 
 TABLES = {
     "floor": Table("What a round trip and a launch cost", floor.measure),
-    "alone": Table("The host's work for commands that are answered already", alone.measure),
+    "alone": Table(
+        "The host's work for commands that are answered already", alone.measure, needs="the host"
+    ),
     "rates": Table("Commands a second", rates.measure),
     "launch": Table("One launch", launch.measure, "keys"),
     "values": Table("Values in memory of the host", values.measure, "bytes of a value"),
-    "device": Table("Blocks into memory of the GPU", device.measure, "bytes of a block"),
+    "device": Table("Blocks into memory of the GPU", device.measure, "bytes of a block", "a GPU"),
     "queues": Table("Growth: queues", growth.queues, "queues"),
     "keys": Table("Growth: keys of one launch", growth.keys, "keys"),
     "sizes": Table("Growth: bytes of a value", growth.sizes, "bytes of a value"),

@@ -17,6 +17,7 @@ def describe() -> dict[str, str | int | float]:
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
+        "system_cores": os.cpu_count() or 1,
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "system": f"{_distribution()}, {platform.system()} {platform.release()}",
         "python": platform.python_version(),

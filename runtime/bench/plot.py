@@ -14,7 +14,7 @@ from typing import Any
 from xiokv.runtime.bench.catalog import TABLES, Table
 from xiokv.runtime.bench.report import Run
 from xiokv.runtime.bench.rows import Row, is_rate
-from xiokv.runtime.errors import MissingFault
+from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault
 
 _INCHES = (8.0, 5.0)
 _WIDE_RANGE = 30  # from where on an axis counts by factors
@@ -26,21 +26,36 @@ def plot(run: Run, folder: Path) -> list[Path]:
 
     Raises:
         MissingFault: there is no matplotlib.
+        RuntimeFault: there is nothing to draw.
     """
     axes = _matplotlib()
+    charts = {
+        name: rows
+        for name, table in TABLES.items()
+        if table.axis
+        and (rows := [row for row in run.rows if row.table == name and row.x is not None])
+    }
+    if not charts:
+        raise RuntimeFault("--plot: nothing to draw: no row has a place on an axis")
     folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
-    for name, table in TABLES.items():
-        rows = [row for row in run.rows if row.table == name and row.x is not None]
-        if table.axis and rows:
-            path = folder / f"{name}.svg"
-            _save(_chart(axes, run, table, rows), path)
-            written.append(path)
-    return written
+    for name, rows in charts.items():
+        _save(_chart(axes, run, TABLES[name], rows), folder / f"{name}.svg")
+    return [folder / f"{name}.svg" for name in charts]
 
 
-def check_plotting() -> None:
-    """Raise a MissingFault where `plot` could not work; before anything is measured."""
+def check_plotting(names: Iterable[str]) -> None:
+    """Raise a fault where `plot` could not work for some tables; before any is measured.
+
+    Raises:
+        ArgumentFault: none of them has a chart.
+        MissingFault: there is no matplotlib.
+    """
+    charts = [name for name, table in TABLES.items() if table.axis]
+    if not set(charts).intersection(names):
+        raise ArgumentFault(
+            f"--plot: nothing to draw of {', '.join(names)}; there are charts of"
+            f" {', '.join(charts)}"
+        )
     _matplotlib()
 
 
@@ -49,7 +64,7 @@ def _matplotlib() -> Any:
         import matplotlib
     except ImportError as error:
         raise MissingFault(
-            "charts need matplotlib, which is not here; install it: pip install 'xiokv[plot]'"
+            "charts need matplotlib, which is not here; install it: pip install 'matplotlib>=3.7'"
         ) from error
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "xiokv"

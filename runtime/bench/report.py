@@ -1,21 +1,23 @@
-"""What a run has to say: rows in; tables, or JSON and back, out."""
+"""What a run has to say: rows in; tables, or JSON, out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from xiokv.runtime.bench import rows as figures
 from xiokv.runtime.bench.rows import Goal, Row
-from xiokv.runtime.errors import RuntimeFault
 
 SCHEMA = "xiokv-bench/1"
 
+Unsteady = Set[tuple[str, str]]
+"""Case and name of those whose samples lie far apart."""
+
 _HEADING = ("", "who", "median", "least", "most", "beside others", "wanted")
+_DOUBT = "(?)"
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -45,37 +47,27 @@ def to_json(run: Run) -> str:
     return json.dumps(document, indent=1)
 
 
-def read(path: Path) -> Run:
-    """Return the run that `to_json` wrote to a file.
-
-    Raises:
-        RuntimeFault: it is none.
-    """
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if document["schema"] != SCHEMA:
-            raise RuntimeFault(
-                f"{path}: schema {document['schema']!r}; this version of xiokv reads {SCHEMA!r}"
-            )
-        rows = [figures.from_values(values) for values in document["rows"]]
-        return Run(dict(document["machine"]), dict(document["setting"]), rows)
-    except OSError as error:
-        raise RuntimeFault(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise RuntimeFault(
-            f"{path} is no output of xiokv bench --json ({error!r}); make it anew"
-        ) from error
-
-
 def heading(run: Run) -> Iterator[str]:
     """Yield the lines that say what the figures are of."""
     for name, value in {**run.machine, **run.setting}.items():
         yield f"{name}: {value}"
 
 
+def warnings(run: Run) -> Iterator[str]:
+    """Yield what makes the figures doubtful."""
+    machine = run.machine
+    load, cores = machine.get("load"), machine.get("system_cores", machine.get("cores"))
+    if isinstance(load, int | float) and isinstance(cores, int | float) and load > cores:
+        yield (
+            f"load {load} on {cores} cores: other work took part of them, and figures and ratios"
+            " may mean nothing; measure on an idle machine"
+        )
+
+
 def table(title: str, rows: Sequence[Row]) -> Iterator[str]:
     """Yield the lines of a table; figures of one case stand together."""
-    cells = [_HEADING, *map(_cells, rows)]
+    unsteady = {(_case(row), row.who) for row in rows if not row.steady}
+    cells = [_HEADING, *(_cells(row, unsteady) for row in rows)]
     # A column in which nothing is told has no heading either.
     widths = [
         max(map(len, rest)) and max(map(len, (head, *rest)))
@@ -87,6 +79,11 @@ def table(title: str, rows: Sequence[Row]) -> Iterator[str]:
     for _, case in groupby(zip(rows, cells[1:], strict=True), lambda pair: _case(pair[0])):
         for number, (_, row) in enumerate(case):
             yield _line(row if number == 0 else ("", *row[1:]), widths)
+    if any(_DOUBT in text for row in cells for text in row[5:]):
+        yield (
+            f"{_DOUBT} samples of one side lie more than {figures.STEADY_SPREAD:g}-fold apart:"
+            " measure on an idle machine"
+        )
 
 
 def figure(value: float, unit: str) -> str:
@@ -108,22 +105,33 @@ def _case(row: Row) -> str:
     return f"{row.case}, {row.setting}" if row.setting else row.case
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, unsteady: Unsteady) -> tuple[str, ...]:
     spread = (figure(value, row.unit) for value in (row.median, row.low, row.high))
-    beside = ", ".join(f"{_times(part.times)} {part.beside}" for part in row.comparisons)
-    return (_case(row), row.who, *spread, beside, "; ".join(_wanted(row)))
+    beside = ", ".join(
+        f"{_times(part.times)}{_doubt(unsteady, row, part.beside)} {part.beside}"
+        for part in row.comparisons
+    )
+    return (_case(row), row.who, *spread, beside, "; ".join(_wanted(row, unsteady)))
 
 
-def _wanted(row: Row) -> Iterator[str]:
+def _wanted(row: Row, unsteady: Unsteady) -> Iterator[str]:
     if row.goal is not None:
-        yield _verdict(figure(row.goal.least, row.unit), row.goal, row.median)
+        yield _verdict(figure(row.goal.least, row.unit), row.goal, row.median) + _doubt(
+            unsteady, row
+        )
     for part in row.comparisons:
         if part.goal is not None:
-            yield _verdict(f"{_times(part.goal.least)} {part.beside}", part.goal, part.times)
+            told = f"{_times(part.goal.least)} {part.beside}"
+            yield _verdict(told, part.goal, part.times) + _doubt(unsteady, row, part.beside)
 
 
 def _verdict(text: str, goal: Goal, got: float) -> str:
     return f"{text}: {'reached' if goal.reached(got) else 'MISSED'}"
+
+
+def _doubt(unsteady: Unsteady, row: Row, *beside: str) -> str:
+    """Return a mark where a figure, or what it stands beside, is none to rely on."""
+    return _DOUBT if any((_case(row), who) in unsteady for who in (row.who, *beside)) else ""
 
 
 def _times(times: float) -> str:

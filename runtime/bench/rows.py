@@ -7,11 +7,14 @@ machine that goals are set for; it is told whether it was reached, and nothing f
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 Samples = dict[str, list[float]]
+
+#: How many times as large as the least sample the largest may be.
+STEADY_SPREAD = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,11 @@ class Row:
         """The largest sample."""
         return max(self.samples)
 
+    @property
+    def steady(self) -> bool:
+        """Whether the samples are close enough to each other for a ratio to mean something."""
+        return self.low > 0 and self.high <= STEADY_SPREAD * self.low
+
     def beside(self, *others: Row) -> Row:
         """Return it compared with others of the same unit."""
         found = (Comparison(other.who, self._times_as_fast(other)) for other in others)
@@ -137,35 +145,7 @@ def as_values(row: Row) -> dict[str, Any]:
     }
 
 
-def from_values(values: Mapping[str, Any]) -> Row:
-    """Return the row that `as_values` made; raise KeyError or TypeError where it did not."""
-    return Row(
-        table=str(values["table"]),
-        case=str(values["case"]),
-        setting=str(values["setting"]),
-        who=str(values["who"]),
-        unit=str(values["unit"]),
-        samples=_numbers(values["samples"]),
-        x=None if values["x"] is None else float(values["x"]),
-        goal=_goal(values["goal"]),
-        comparisons=tuple(
-            Comparison(str(part["beside"]), float(part["times"]), _goal(part["goal"]))
-            for part in values["comparisons"]
-        ),
-    )
-
-
-def _numbers(samples: Sequence[Any]) -> tuple[float, ...]:
-    if not samples:
-        raise TypeError("a row has no sample")
-    return tuple(map(float, samples))
-
-
 def _goal_values(goal: Goal | None, figure: float) -> dict[str, Any] | None:
     if goal is None:
         return None
     return {"least": goal.least, "reached": goal.reached(figure)}
-
-
-def _goal(values: Mapping[str, Any] | None) -> Goal | None:
-    return None if values is None else Goal(float(values["least"]))

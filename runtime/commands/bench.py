@@ -37,13 +37,20 @@ Tables:
 
 
 def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tables that were asked for, in their order; all where none was."""
+    """Return the tables that were asked for, in their order; none where none was."""
     asked = [name.strip() for text in value for name in text.split(",")]
     for name in asked:
         if name not in TABLE_NAMES:
             known = ", ".join(TABLE_NAMES)
             raise click.BadParameter(f"{name!r} is no table; there are {known}")
-    return tuple(name for name in TABLE_NAMES if name in asked or not asked)
+    return tuple(name for name in TABLE_NAMES if name in asked)
+
+
+def _folder(ctx: click.Context, param: click.Parameter, value: str | None) -> Path | None:
+    """Return a folder; an empty name would be the working folder's."""
+    if value == "":
+        raise click.BadParameter("an empty name is no folder; give one, such as charts")
+    return None if value is None else Path(value)
 
 
 @click.command(name="bench", epilog=_TABLES)
@@ -76,8 +83,9 @@ def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.option(
     "--plot",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Write charts into this folder, as SVG; needs the extra xiokv[plot].",
+    type=click.Path(file_okay=False),
+    callback=_folder,
+    help="Write charts into this folder, as SVG; needs matplotlib.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
@@ -100,12 +108,10 @@ def command(
 
     if source is not None and (target or queues or quick):
         raise click.UsageError("--from measures nothing: leave --target, --queues and --quick out")
-    if folder is not None:
-        plot.check_plotting()
     run = (
-        _shown(source, names, as_json)
+        _shown(source, names, folder, as_json)
         if source
-        else _measured(target, names, queues, quick, as_json)
+        else _measured(target, names, queues, quick, folder, as_json)
     )
     if folder is not None:
         for path in plot.plot(run, folder):
@@ -113,22 +119,32 @@ def command(
 
 
 def _measured(
-    target: str | None, names: tuple[str, ...], queues: int | None, quick: bool, as_json: bool
+    target: str | None,
+    names: tuple[str, ...],
+    queues: int | None,
+    quick: bool,
+    folder: Path | None,
+    as_json: bool,
 ) -> Run:
     """Measure; print each table as soon as it is there."""
-    from xiokv.runtime.bench import report
+    from xiokv.runtime.bench import plot, report
     from xiokv.runtime.bench import run as running
     from xiokv.runtime.bench.catalog import TABLES
     from xiokv.runtime.bench.lab import FULL, QUICK, Lab
     from xiokv.runtime.bench.progress import Progress
     from xiokv.runtime.module import load
 
+    module = load(target)
+    fitting = _fitting(names, module.target)
+    if folder is not None:
+        plot.check_plotting(fitting)
     progress = Progress()
-    with Lab(load(target), QUICK if quick else FULL, queues, progress.say) as lab:
+    with Lab(module, QUICK if quick else FULL, queues, progress.say) as lab:
         run = running.start(lab)
+        _warn(run)
         if not as_json:
             click.echo("\n".join(report.heading(run)))
-        for name, rows in running.measure(lab, names, progress):
+        for name, rows in running.measure(lab, fitting, progress):
             run.rows.extend(rows)
             if not as_json:
                 click.echo("\n".join(report.table(TABLES[name].title, rows)))
@@ -137,19 +153,50 @@ def _measured(
     return run
 
 
-def _shown(source: Path, names: tuple[str, ...], as_json: bool) -> Run:
-    """Print what an earlier run found."""
-    from xiokv.runtime.bench import report
+def _fitting(names: tuple[str, ...], target: str) -> tuple[str, ...]:
+    """Return the tables that are of a target; say which of those asked for are not."""
     from xiokv.runtime.bench.catalog import TABLES
 
-    run = report.read(source)
-    run.rows[:] = [row for row in run.rows if row.table in names]
+    others = [name for name in names if not TABLES[name].fits(target)]
+    told = [
+        f"table {name} needs {TABLES[name].needs}, and the target is {target}" for name in others
+    ]
+    if others and len(others) == len(names):
+        raise click.UsageError(f"nothing to measure: {'; '.join(told)}")
+    for line in told:
+        click.echo(f"warning: {line}: left out", err=True)
+    return tuple(n for n in names or TABLES if TABLES[n].fits(target))
+
+
+def _shown(source: Path, names: tuple[str, ...], folder: Path | None, as_json: bool) -> Run:
+    """Print what an earlier run found."""
+    from xiokv.runtime.bench import plot, report, saved
+    from xiokv.runtime.bench.catalog import TABLES
+
+    run = saved.read(source)
+    there = [name for name in TABLES if any(row.table == name for row in run.rows)]
+    absent = [name for name in names if name not in there]
+    if absent:
+        raise click.UsageError(
+            f"{source} has no table {', '.join(absent)}; it has {', '.join(there)}"
+        )
+    chosen = names or there
+    if folder is not None:
+        plot.check_plotting(chosen)
+    _warn(run)
+    run.rows[:] = [row for row in run.rows if row.table in chosen]
     if as_json:
         click.echo(report.to_json(run))
         return run
     click.echo("\n".join(report.heading(run)))
-    for name in names:
+    for name in chosen:
         rows = [row for row in run.rows if row.table == name]
-        if rows:
-            click.echo("\n".join(report.table(TABLES[name].title, rows)))
+        click.echo("\n".join(report.table(TABLES[name].title, rows)))
     return run
+
+
+def _warn(run: Run) -> None:
+    from xiokv.runtime.bench import report
+
+    for line in report.warnings(run):
+        click.echo(f"warning: {line}", err=True)

@@ -58,7 +58,8 @@ def document() -> dict[str, Any]:
         timeout=MOST_SECONDS,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # no progress where there is no terminal
+    # No progress where there is no terminal; the machine of the tests may be busy.
+    assert all(line.startswith("warning: load ") for line in done.stderr.splitlines())
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 

@@ -18,6 +18,7 @@ from xiokv.runtime.bench.rows import Row, compared, take_turns
 from xiokv.runtime.bench.stand import Stand
 from xiokv.runtime.bench.timers import DeviceTimer
 from xiokv.runtime.drivers.base import Place
+from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.units import size_text
 
 SIZES = (4 << 10, 16 << 10, 128 << 10, 1 << 20)
@@ -35,9 +36,9 @@ _LIBRARIES = {
 
 
 def measure(lab: Lab) -> Iterator[Row]:
-    """Yield microseconds of some blocks; none on the host, whose memory is the device's."""
+    """Yield microseconds of some blocks."""
     if lab.gpu is None:
-        return
+        raise RuntimeFault("a table of a GPU's memory on the host, whose memory is the device's")
     for blocks in BLOCKS:
         for size in SIZES:
             yield from _rows(lab, lab.gpu, size, blocks)
