@@ -23,7 +23,7 @@ from xiokv.runtime.drivers.base import Driver, Place
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.images import Image, choose_image
 from xiokv.runtime.log import log
-from xiokv.runtime.search import Found, find, named
+from xiokv.runtime.search import Found, find, in_project, named
 
 if TYPE_CHECKING:
     from xiokv.runtime.controller import Controller
@@ -146,7 +146,7 @@ def _loaded(
     target: str | None, module: str | PathLike[str] | None, device: int
 ) -> tuple[Module, Found]:
     """Find, check and open a module on a device."""
-    found = named(module)
+    found = named(module) or (in_project(target) if target else None)
     description = _described(found) if found else None
     chosen = open_device(target or (description.target if description else None), device)
     if found is None or description is None:

@@ -21,6 +21,7 @@ from xiokv.runtime.project import PROJECT, compile_dir, nearest_project
 MODULE_VARIABLE = "XIOKV_MODULE"
 
 _PROJECT_SOURCE = f"the nearest {PROJECT}"
+_NOT_NAMED = f"looked at ${MODULE_VARIABLE}: not set"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,14 @@ def named(module: str | PathLike[str] | None) -> Found | None:
     return Found(Path(place), f"${MODULE_VARIABLE}", ()) if place else None
 
 
+def in_project(target: str) -> Found | None:
+    """Return the module of a target that the nearest project holds, if any."""
+    place = _project_place(target)
+    if place is None or not _holds_module(place):
+        return None
+    return Found(place, _PROJECT_SOURCE, (_NOT_NAMED,))
+
+
 def find(target: str, device_arch: str) -> Found:
     """Return the module to load for `target` where none is named; at worst it is compiled.
 
@@ -62,19 +71,24 @@ def find(target: str, device_arch: str) -> Found:
     Raises:
         MissingFault: there is none, and no compiler to make one.
     """
-    tried = [f"looked at ${MODULE_VARIABLE}: not set"]
-    project = nearest_project()
-    place = compile_dir(project) / target if project else None
-    if place is not None and _holds_module(place):
-        return Found(place, _PROJECT_SOURCE, tuple(tried))
-    tried.append(f"looked at {_PROJECT_SOURCE}: {f'nothing at {place}' if place else 'none'}")
+    found = in_project(target)
+    if found:
+        return found
+    place = _project_place(target)
+    looked = f"looked at {_PROJECT_SOURCE}: {f'nothing at {place}' if place else 'none'}"
+    tried = (_NOT_NAMED, looked)
     # Without its features a target id fits every setting of them.
     architectures = () if target == "host" else (device_arch.split(":")[0],)
     try:
         recipe = toolchain.recipe(target, _packaged(), version("xiokv"), architectures)
-        return Found(toolchain.build_cached(recipe), "the user's cache", tuple(tried))
+        return Found(toolchain.build_cached(recipe), "the user's cache", tried)
     except (MissingFault, ArgumentFault) as fault:  # an architecture here is the device's
         raise MissingFault("\n".join([f"no compiled module, and {fault}", *tried])) from fault
+
+
+def _project_place(target: str) -> Path | None:
+    project = nearest_project()
+    return compile_dir(project) / target if project else None
 
 
 def _holds_module(place: Path) -> bool:

@@ -375,12 +375,17 @@ def test_a_projects_folder_that_may_not_be_looked_into_is_told(
     assert str(caught.value).splitlines()[1] == "found by the nearest xiokv.toml"
 
 
-def test_files_are_looked_at_before_what_runs_them(copy, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = copy()
+@pytest.mark.parametrize("source", ["argument", "project"])
+def test_files_are_looked_at_before_what_runs_them(
+    copy, in_project: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    folder = copy("project", "build", "xiokv", "hip")
     edit(folder, target="hip")
     (folder / LIBRARY).write_bytes(b"")
     monkeypatch.setitem(sys.modules, "hip", None)
-    assert "is truncated or was changed" in refusal(folder)
+    with pytest.raises(RuntimeFault, match="is truncated or was changed") as caught:
+        load("hip", module=folder if source == "argument" else None)
+    assert caught.value.exit_code is ExitCode.FAILURE
 
 
 @pytest.mark.parametrize(
