@@ -13,15 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xiokv.runtime.drivers.cuda_library import CudaFault, bindings, call
+from xiokv.runtime.drivers.cuda_library import bindings, call
 from xiokv.runtime.drivers.gpu_api import Handle, PointerInfo, PointerKind
+from xiokv.runtime.drivers.vendor_library import NOT_FOUND, NOT_READY, VendorFault
 from xiokv.runtime.errors import MissingFault
 
 if TYPE_CHECKING:
     from xiokv.runtime.emulator.library import DmaHook
 
-_NOT_FOUND = 500
-_NOT_READY = 600
 _NANOSECONDS = 1_000_000_000
 _MILLISECONDS = 1000
 _NAME_BYTES = 256
@@ -221,8 +220,8 @@ class CudaApi:
         """Tell whether an event has come; raise where work before it failed."""
         try:
             self._call("cuEventQuery", event)
-        except CudaFault as fault:
-            if fault.code != _NOT_READY:
+        except VendorFault as fault:
+            if fault.code != NOT_READY:
                 raise
             return False
         return True
@@ -252,8 +251,8 @@ class CudaApi:
         """Call what looks a symbol up; return None where it is not there."""
         try:
             return self._call(name, module, symbol)
-        except CudaFault as fault:
-            if fault.code != _NOT_FOUND:
+        except VendorFault as fault:
+            if fault.code != NOT_FOUND:
                 raise
             return None
 

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from xiokv.runtime.drivers.vendor_library import why_not_opened
+from xiokv.runtime.drivers.vendor_library import (
+    NO_DEVICE,
+    VendorFault,
+    call_library,
+    why_not_opened,
+)
 from xiokv.runtime.errors import MissingFault, RuntimeFault, UnusableFault
 
 LIBRARY = "libcuda.so.1"
 
-_SUCCESS = 0
 _STUB_LIBRARY = 34
-_NO_DEVICE = 100
 _DRIVER_MISMATCH = 803
-
-
-class CudaFault(RuntimeFault):
-    """An error that CUDA returned; `code` is its number."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def bindings() -> Any:
@@ -43,7 +38,7 @@ def bindings() -> Any:
         ) from error
     try:
         call(driver, "cuInit", 0)
-    except CudaFault as fault:
+    except VendorFault as fault:
         raise _init_fault(fault) from fault
     _check_version(driver)
     return driver
@@ -51,17 +46,7 @@ def bindings() -> Any:
 
 def call(cuda: Any, name: str, *arguments: Any) -> Any:
     """Call CUDA; return the value, the values where there are several, or None."""
-    try:
-        code, *values = getattr(cuda, name)(*arguments)
-    except RuntimeError as missing:
-        raise _library_fault(missing) from missing
-    except (ValueError, OverflowError) as error:  # a code or a number that has no name or room
-        raise RuntimeFault(f"{name}: {error}") from error
-    if code != _SUCCESS:
-        raise CudaFault(f"{name}: {_describe(cuda, code)}", int(code))
-    if not values:
-        return None
-    return values[0] if len(values) == 1 else values
+    return call_library(cuda, name, arguments, _describe, _library_fault)
 
 
 def _describe(cuda: Any, error: Any) -> str:
@@ -70,8 +55,8 @@ def _describe(cuda: Any, error: Any) -> str:
     return f"{error.name} ({int(error)}): {said}"
 
 
-def _init_fault(fault: CudaFault) -> RuntimeFault:
-    if fault.code == _NO_DEVICE:
+def _init_fault(fault: VendorFault) -> RuntimeFault:
+    if fault.code == NO_DEVICE:
         return MissingFault(
             "no NVIDIA GPU: CUDA finds none; nvidia-smi has to list one, and"
             " CUDA_VISIBLE_DEVICES may hide devices"

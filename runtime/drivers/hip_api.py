@@ -12,13 +12,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from xiokv.runtime.drivers.gpu_api import Handle, PointerInfo, PointerKind
-from xiokv.runtime.drivers.hip_library import HipFault, bindings, call, decoded
+from xiokv.runtime.drivers.hip_library import bindings, call, decoded
+from xiokv.runtime.drivers.vendor_library import NO_DEVICE, NOT_FOUND, NOT_READY, VendorFault
 from xiokv.runtime.errors import MissingFault, RuntimeFault
 
 _INVALID_VALUE = 1
-_NO_DEVICE = 100
-_NOT_FOUND = 500
-_NOT_READY = 600
 
 _KHZ = 1000
 _MILLISECONDS = 1000
@@ -50,8 +48,8 @@ class HipApi:
         """Return the number of devices; raise a MissingFault where there is none."""
         try:
             count = int(self._call("hipGetDeviceCount"))
-        except HipFault as fault:
-            if fault.code != _NO_DEVICE:
+        except VendorFault as fault:
+            if fault.code != NO_DEVICE:
                 raise
             count = 0
         if count == 0:
@@ -166,7 +164,7 @@ class HipApi:
         """Tell what an address leads to."""
         try:
             found = self._filled("hipPointerGetAttributes", "hipPointerAttribute_t", address)
-        except HipFault as fault:
+        except VendorFault as fault:
             if fault.code != _INVALID_VALUE:
                 raise
             # It is no error, and no other library of this thread may take it for one.
@@ -223,8 +221,8 @@ class HipApi:
         """Tell whether an event has come; raise where work before it failed."""
         try:
             self._call("hipEventQuery", event)
-        except HipFault as fault:
-            if fault.code != _NOT_READY:
+        except VendorFault as fault:
+            if fault.code != NOT_READY:
                 raise
             return False
         return True
@@ -255,8 +253,8 @@ class HipApi:
         """Call what looks a symbol up; return None where it is not there."""
         try:
             return self._call(name, module, symbol)
-        except HipFault as fault:
-            if fault.code != _NOT_FOUND:
+        except VendorFault as fault:
+            if fault.code != NOT_FOUND:
                 raise
             self._hip.hipGetLastError()
             return None

@@ -10,12 +10,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from xiokv.runtime.drivers.vendor_library import why_not_opened
+from xiokv.runtime.drivers.vendor_library import call_library, why_not_opened
 from xiokv.runtime.errors import MissingFault, RuntimeFault, UnusableFault
 
 LIBRARY = "libamdhip64.so"
-
-_SUCCESS = 0
 
 _FOLDERS = (
     "/opt/rocm/lib",
@@ -24,14 +22,6 @@ _FOLDERS = (
     "/usr/local/lib",
     "/usr/lib",
 )
-
-
-class HipFault(RuntimeFault):
-    """An error that HIP returned; `code` is its number."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def bindings() -> Any:
@@ -51,16 +41,8 @@ def bindings() -> Any:
 
 
 def call(hip: Any, name: str, *arguments: Any) -> Any:
-    """Call HIP; return the value, or the values where there are several."""
-    try:
-        code, *values = getattr(hip, name)(*arguments)
-    except RuntimeError as missing:
-        raise _library_fault(missing) from missing
-    except (ValueError, OverflowError) as error:  # a code or a number that has no name or room
-        raise RuntimeFault(f"{name}: {error}") from error
-    if code != _SUCCESS:
-        raise HipFault(f"{name}: {_describe(hip, code)}", int(code))
-    return values[0] if len(values) == 1 else values
+    """Call HIP; return the value, the values where there are several, or None."""
+    return call_library(hip, name, arguments, _describe, _library_fault)
 
 
 def decoded(text: Any) -> str:

@@ -13,7 +13,8 @@ import pytest
 
 from xiokv.runtime.devices import open_device
 from xiokv.runtime.drivers import cuda_library
-from xiokv.runtime.drivers.cuda_library import CudaFault, bindings, call
+from xiokv.runtime.drivers.cuda_library import bindings, call
+from xiokv.runtime.drivers.vendor_library import VendorFault
 from xiokv.runtime.errors import ExitCode, MissingFault, RuntimeFault, UnusableFault
 
 
@@ -191,7 +192,7 @@ def test_another_failure_to_initialise_is_no_missing_part(
 ) -> None:
     install(cuInit=refusing(CUresult.CUDA_ERROR_UNKNOWN))
 
-    with pytest.raises(CudaFault, match=r"^cuInit: CUDA_ERROR_UNKNOWN \(999\): the reason$"):
+    with pytest.raises(VendorFault, match=r"^cuInit: CUDA_ERROR_UNKNOWN \(999\): the reason$"):
         bindings()
 
 
