@@ -48,6 +48,15 @@ XIOKV_DEVICE xiokv_sqe xiokv_encode(const xiokv_engine &engine, uint32_t step) {
   return sqe;
 }
 
+/// @brief Store a lane's own entry, `step` places after the tail.
+XIOKV_DEVICE void xiokv_store_entry(const xiokv_engine &engine,
+                                    const xiokv_sqe &sqe, uint32_t step) {
+  xiokv_sqe &entry = reinterpret_cast<xiokv_sqe *>(
+      engine.queue.sq)[xiokv_wrap(engine.tail, step, engine.queue.sq_depth)];
+  for (uint32_t first = 0; first < 16u; first += 4u)
+    xiokv_store16(&entry.dw[first], xiokv_quarter(sqe, first));
+}
+
 /// @brief Store the entries of this wave's lanes, of which the first is
 /// `first` + wave lane 0 and `room` the number of all; the lanes of a wave
 /// store neighbouring quarters, so that whole lines leave it.
@@ -88,7 +97,10 @@ XIOKV_DEVICE void xiokv_submit(xiokv_engine &engine, uint32_t room) {
     xiokv_sqe sqe;
     if (step < room)
       sqe = xiokv_encode<Command>(engine, step);
-    xiokv_store_entries(engine, sqe, step - xiokv_wave_lane(), room);
+    if (XIOKV_LANES == 1)
+      xiokv_store_entry(engine, sqe, step);
+    else
+      xiokv_store_entries(engine, sqe, step - xiokv_wave_lane(), room);
     xiokv_read_ahead(engine, engine.next + xiokv_min(base + XIOKV_LANES, room),
                      engine.end);
   }
