@@ -31,17 +31,24 @@ template <class Object> XIOKV_DEVICE Object *xiokv_at(uint64_t address) {
 
 /// @brief A word that others write, read anew by the first lane for its wave:
 /// as many lanes would send as many reads over the bus.
-XIOKV_DEVICE uint64_t xiokv_peek(uint64_t address) {
+template <bool acquires> XIOKV_DEVICE uint64_t xiokv_look(uint64_t address) {
   uint64_t word = 0;
   if (xiokv_wave_lane() == 0) {
 #if defined(__AMDGCN__)
     word = __hip_atomic_load(xiokv_at<const uint64_t>(address),
-                             __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+                             acquires ? __ATOMIC_ACQUIRE : __ATOMIC_RELAXED,
+                             __HIP_MEMORY_SCOPE_SYSTEM);
 #elif defined(__CUDACC__)
-    asm volatile("ld.relaxed.sys.u64 %0, [%1];"
-                 : "=l"(word)
-                 : "l"(address)
-                 : "memory");
+    if (acquires)
+      asm volatile("ld.acquire.sys.u64 %0, [%1];"
+                   : "=l"(word)
+                   : "l"(address)
+                   : "memory");
+    else
+      asm volatile("ld.relaxed.sys.u64 %0, [%1];"
+                   : "=l"(word)
+                   : "l"(address)
+                   : "memory");
 #else
     word = __atomic_load_n(xiokv_at<const uint64_t>(address), __ATOMIC_ACQUIRE);
 #endif
@@ -49,24 +56,15 @@ XIOKV_DEVICE uint64_t xiokv_peek(uint64_t address) {
   return word;
 }
 
+/// @brief Such a word; nothing is said of what was written before it.
+XIOKV_DEVICE uint64_t xiokv_peek(uint64_t address) {
+  return xiokv_look<false>(address);
+}
+
 /// @brief The same; what was written before the word is there for later loads.
 /// A fence after it would wait for all that the multiprocessor has under way.
 XIOKV_DEVICE uint64_t xiokv_peek_acquire(uint64_t address) {
-  uint64_t word = 0;
-  if (xiokv_wave_lane() == 0) {
-#if defined(__AMDGCN__)
-    word = __hip_atomic_load(xiokv_at<const uint64_t>(address),
-                             __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
-#elif defined(__CUDACC__)
-    asm volatile("ld.acquire.sys.u64 %0, [%1];"
-                 : "=l"(word)
-                 : "l"(address)
-                 : "memory");
-#else
-    word = __atomic_load_n(xiokv_at<const uint64_t>(address), __ATOMIC_ACQUIRE);
-#endif
-  }
-  return word;
+  return xiokv_look<true>(address);
 }
 
 /// @brief What the first lane has, for all of the wave.
