@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -113,17 +114,35 @@ def spdk_git() -> Path:
 
 @pytest.fixture(scope="session")
 def own_surroundings() -> Iterator[None]:
-    """Use a cache of the checkout's own, and no module that the caller's shell names.
+    """Use a cache of the checkout's own, and no module or compiler that the caller's shell names.
 
     Folders in the cache are named by all that they depend on, so that one session may use
     what another compiled.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(ROOT / "build" / "cache"))
+        patch.delenv("CXX", raising=False)
         for name in [name for name in os.environ if name.startswith("XIOKV_")]:
             if not name.startswith("XIOKV_TEST_"):
                 patch.delenv(name)
         yield
+
+
+@pytest.fixture(scope="session")
+def recipe(own_surroundings: None) -> Any:
+    """Return how the host module of this checkout is made."""
+    from xiokv.runtime import toolchain
+
+    return toolchain.host_recipe(ROOT / "generated", version("xiokv"))
+
+
+@pytest.fixture(scope="session")
+def module(recipe: Any) -> Any:
+    """Return the host module of this checkout, whatever a project's build left."""
+    from xiokv.runtime import toolchain
+    from xiokv.runtime.module import load
+
+    return load(module=toolchain.build_cached(recipe))
 
 
 @pytest.fixture(scope="session")

@@ -60,13 +60,8 @@ cp "{code_object}" "$output"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _surroundings() -> Iterator[None]:
-    """Use a cache of the checkout's own, and no compiler that the caller's shell names."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(ROOT / "build" / "cache"))
-        for name in ("CXX", "XIOKV_HIP_CXX", "XIOKV_NVCC"):
-            patch.delenv(name, raising=False)
-        yield
+def _surroundings(own_surroundings: None) -> None:
+    """Work in the checkout's own surroundings."""
 
 
 @pytest.fixture(scope="session")

@@ -7,19 +7,14 @@ import mmap
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from xiokv.runtime import toolchain
 from xiokv.runtime.gpu import copier_library
 from xiokv.runtime.gpu.copier_library import Config, Launch, Locate, Range, Start, Vendor
 from xiokv.runtime.gpu.kernels import kernel_file
-from xiokv.runtime.module import Module, load
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096
 MEMORY = 4 << 20
 GROUPS = 2
@@ -27,12 +22,8 @@ SECOND = 1_000_000_000
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _surroundings() -> Iterator[None]:
-    """Compile into a cache of the checkout's own, with the compiler found by default."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(ROOT / "build" / "cache"))
-        patch.delenv("CXX", raising=False)
-        yield
+def _surroundings(own_surroundings: None) -> None:
+    """Work in the checkout's own surroundings."""
 
 
 class Memory:
@@ -153,13 +144,6 @@ def make_gpu() -> Iterator[Callable[..., Gpu]]:
     for gpu in made:
         gpu.close()
     assert threading.active_count() < 64
-
-
-@pytest.fixture(scope="session")
-def module() -> Module:
-    """Return the host module of this checkout, whatever a project's build left."""
-    recipe = toolchain.host_recipe(ROOT / "generated", version("xiokv"))
-    return load(module=toolchain.build_cached(recipe))
 
 
 @pytest.fixture

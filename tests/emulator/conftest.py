@@ -9,14 +9,12 @@ import ctypes
 import mmap
 import struct
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from xiokv.runtime.emulator import Emulator
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = 4096
 
 STORE, RETRIEVE, LIST, DELETE, EXIST = 0x01, 0x02, 0x06, 0x10, 0x14
@@ -25,12 +23,8 @@ SET_FEATURES, GET_FEATURES = 0x09, 0x0A
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _surroundings() -> Iterator[None]:
-    """Compile into a cache of the checkout's own, with the compiler found by default."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(ROOT / "build" / "cache"))
-        patch.delenv("CXX", raising=False)
-        yield
+def _surroundings(own_surroundings: None) -> None:
+    """Work in the checkout's own surroundings."""
 
 
 class Memory:

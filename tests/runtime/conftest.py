@@ -1,21 +1,19 @@
-"""The host module under test, compiled once from the text of this checkout."""
+"""Controllers, and what is attached to them; texts of C++ that are compiled by the way."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from xiokv.runtime import toolchain
 from xiokv.runtime.drivers.host_memory import HostMemory
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.kv import KV
-from xiokv.runtime.module import Module, load
+from xiokv.runtime.module import Module
 from xiokv.runtime.queues import QueuePair
 
 from .queue_fakes import LIMITS, Controller, Driver
@@ -26,18 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session", autouse=True)
 def _surroundings(own_surroundings: None) -> None:
     """Work in the checkout's own surroundings."""
-
-
-@pytest.fixture(scope="session")
-def recipe() -> toolchain.Recipe:
-    """Return how the host module of this checkout is made."""
-    return toolchain.host_recipe(ROOT / "generated", version("xiokv"))
-
-
-@pytest.fixture(scope="session")
-def module(recipe: toolchain.Recipe) -> Module:
-    """Return the host module of this checkout, whatever a project's build left."""
-    return load(module=toolchain.build_cached(recipe))
 
 
 @pytest.fixture(scope="session")
