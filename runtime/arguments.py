@@ -59,3 +59,15 @@ def number(name: str, given: Any) -> float:
     if isinstance(given, bool) or not isinstance(given, Real) or math.isnan(given):
         raise ArgumentFault(f"{name} is {given!r}; allowed is a number")
     return float(given)
+
+
+def seconds(name: str, given: Any) -> float:
+    """Return a time, which ends and is above 0.
+
+    Raises:
+        ArgumentFault: it is none.
+    """
+    time = number(name, given)
+    if not 0 < time < math.inf:
+        raise ArgumentFault(f"{name} {time}: a number of seconds above 0 is needed")
+    return time

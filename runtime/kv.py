@@ -1,26 +1,21 @@
-"""The calls: keys and values in, one result a key out.
+"""The calls of a `KV`: keys and values in, one result a key out.
 
-`attach` creates queues on a controller and returns a `KV`, whose calls check their
-arguments against the controller's limits before anything is submitted.
+They check their arguments against the controller's limits before anything is submitted.
 """
 
 from __future__ import annotations
 
-import math
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial, reduce
-from operator import or_
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from xiokv.generated.nvme_kv import RetrieveOption, StoreOption
-from xiokv.runtime import abandoned, abi, listing
-from xiokv.runtime.arguments import integer, number
+from xiokv.runtime import abandoned, listing
+from xiokv.runtime.arguments import integer, seconds
 from xiokv.runtime.batch import NoRun, Request
 from xiokv.runtime.buffers import (
-    ALIGNMENT,
     NO_VALUES,
     Shape,
     Values,
@@ -28,12 +23,10 @@ from xiokv.runtime.buffers import (
     values_to_store,
 )
 from xiokv.runtime.closing import Closing
-from xiokv.runtime.controller import Controller, Limits
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.keys import Keys, pack_keys, pack_start_key
-from xiokv.runtime.memory_mode import HOST_MEMORY, MemoryMode, memory_modes
-from xiokv.runtime.queues import QueuePair, QueueSet
+from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.results import Result
 from xiokv.runtime.semantic import pack_semantic
 from xiokv.runtime.spans import Span, span_of
@@ -41,63 +34,6 @@ from xiokv.runtime.submit import Submitter
 
 if TYPE_CHECKING:
     from xiokv.runtime.module import Module
-
-
-def attach(
-    module: Module,
-    controller: Controller | None,
-    *,
-    queues: int | Sequence[QueuePair] = 1,
-    depth: int = 1024,
-    window: int = 1023,
-    nsid: int = 1,
-    block_size: int | None = None,
-    timeout: float = 5.0,
-    memory_mode: int | Sequence[int] = 0,
-) -> KV:
-    """Create queues on a controller, or take some, and return what works through them.
-
-    Args:
-        module: the compiled module that drives the queues.
-        controller: where the values are; None where the queues are given.
-        queues: how many queue pairs to create, or those of `QueuePair.from_pointers`, which
-            closing gives back; a batch is spread over all of them.
-        depth: entries of each ring to create.
-        window: most commands in flight a queue to create.
-        nsid: the namespace, which has to be key-value; queues that are given have theirs.
-        block_size: bytes of a slot, where all values have the same; it also keeps the
-            memory for PRP lists small.
-        timeout: seconds without any completion after which a queue is given up.
-        memory_mode: what lies in the memory of a GPU, as `MemoryMode` says; also one a queue.
-
-    Raises:
-        ArgumentFault: the controller does not allow what was asked for.
-    """
-    timeout = _timeout(timeout)
-    block_size = block_size if block_size is None else integer("block_size", block_size)
-    if _are_pairs(queues):
-        for pair in queues:
-            _check_block_size(block_size, pair.limits)
-        place = _data_place(memory_modes(memory_mode, len(queues)))
-        return KV(module, partial(QueueSet, module.driver, queues), block_size, timeout, place)
-    if controller is None:
-        raise ArgumentFault("queues are created on a controller: give one, or give queues")
-    _check_block_size(block_size, controller.limits(nsid))
-    count = integer("queues", queues)
-    modes = memory_modes(memory_mode, count)
-    open_queues = partial(
-        QueueSet.create,
-        controller,
-        module.driver,
-        count,
-        memory_mode=modes,
-        nsid=integer("nsid", nsid),
-        depth=integer("depth", depth),
-        window=integer("window", window),
-        # A List page needs some room, too.
-        max_transfer=block_size and max(block_size, abi.PAGE_BYTES),
-    )
-    return KV(module, open_queues, block_size, timeout, _data_place(modes))
 
 
 class KV(Closing):
@@ -310,7 +246,7 @@ class KV(Closing):
         timeout: float | None = None,
         semantic: Mapping[str, Any] = MappingProxyType({}),
     ) -> Result:
-        deadline = self._timeout if timeout is None else _timeout(timeout)
+        deadline = self._timeout if timeout is None else seconds("timeout", timeout)
         bits = pack_semantic(self._fields, command, semantic, len(keys))
         request = Request(command, keys, values, bits, options, deadline, stream)
         if len(keys) == 0:
@@ -329,31 +265,3 @@ class KV(Closing):
             self._run("list", keys, page).raise_for_status()
             memory.download(0, size)
             return bytes(memory.view[:size])
-
-
-def _check_block_size(block_size: int | None, limits: Limits) -> None:
-    if block_size is None:
-        return
-    most = min(limits.value_max, limits.transfer_max or limits.value_max)
-    if not ALIGNMENT <= block_size <= most or block_size % ALIGNMENT:
-        raise ArgumentFault(
-            f"block_size {block_size}: a multiple of {ALIGNMENT} up to {most} is allowed, the"
-            " smaller of the namespace's largest value and the controller's MDTS"
-        )
-
-
-def _data_place(modes: Sequence[MemoryMode]) -> Place:
-    """Return where memory for values lies, which all queues share."""
-    return reduce(or_, modes, HOST_MEMORY).place(MemoryMode.DATA)
-
-
-def _are_pairs(queues: Any) -> TypeGuard[Sequence[QueuePair]]:
-    """Tell whether queues are given, and not how many are wanted."""
-    return isinstance(queues, (list, tuple)) and all(isinstance(q, QueuePair) for q in queues)
-
-
-def _timeout(given: Any) -> float:
-    timeout = number("timeout", given)
-    if not 0 < timeout < math.inf:
-        raise ArgumentFault(f"timeout {timeout}: a number of seconds above 0 is needed")
-    return timeout

@@ -62,10 +62,10 @@ class Module:
             raise ArgumentFault(f"{self.path} has no command {command!r}; it has {known}") from None
 
     def attach(self, controller: Controller | None, **options: Any) -> KV:
-        """Return the calls that work on queues of a controller: see `xiokv.runtime.kv.attach`."""
-        from xiokv.runtime import kv
+        """Return the calls on queues of a controller: see `xiokv.runtime.attach.attach`."""
+        from xiokv.runtime.attach import attach
 
-        return kv.attach(self, controller, **options)
+        return attach(self, controller, **options)
 
     def empty(self, nbytes: int, *, place: Place = Place.DEVICE) -> Buffer:
         """Return zeroed memory for values that the driver takes as it is.
