@@ -198,7 +198,7 @@ def test_nothing_is_allocated_for_batches_of_a_size_seen_before(attach, monkeypa
     keys = np.zeros((FIRST_KEYS, 16), np.uint8)
     out = bytearray(4 * FIRST_KEYS)
 
-    def refuse(self: HostDriver, size: int) -> Any:
+    def refuse(self: HostDriver, size: int, *place: Any) -> Any:
         raise AssertionError(f"{size} bytes allocated")
 
     monkeypatch.setattr(HostDriver, "allocate", refuse)
