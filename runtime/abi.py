@@ -12,6 +12,7 @@ from enum import IntEnum
 VERSION = 1
 PAGE_BYTES = 4096
 WINDOW_MAX = 65535
+RING_STEP = 2048
 NO_STATUS = 0xFFFF
 PLACES = 3
 
@@ -139,6 +140,7 @@ class Batch(ctypes.Structure):
             (name, ctypes.c_uint64)
             for name in (
                 "queues",
+                "first_ring",
                 "state",
                 "stop",
                 "keys",
@@ -191,4 +193,4 @@ def layout_hash() -> int:
 
 def table_bytes(window: int) -> int:
     """Return the bytes of a queue's tables: free ring, live CIDs, key indices."""
-    return -(-window * 2 // 16) * 16 + window * 8
+    return -(-window * 2 // RING_STEP) * RING_STEP + window * 8

@@ -91,6 +91,11 @@ class QueueSet(Closing):
         return self._array.address
 
     @property
+    def first_ring(self) -> int:
+        """Device address of the first queue's free ring, for such kernels too."""
+        return int(self.pairs[0].record.tables)
+
+    @property
     def limits(self) -> Limits:
         """What controller and namespace allow."""
         return self.pairs[0].limits
@@ -130,7 +135,8 @@ class QueueSet(Closing):
             raise RuntimeFault(f"queue {gone[0]} is closed; attach again")
         if stream is not None:
             self._driver.check_stream(stream)
-        batch.queues = self._array.address
+        batch.queues = self.address
+        batch.first_ring = self.first_ring
         batch.queue_count = len(self.pairs)
         with self._lock:
             self._settle()

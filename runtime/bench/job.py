@@ -15,7 +15,7 @@ import numpy as np
 from xiokv.runtime import abi
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import Controller
-from xiokv.runtime.drivers.base import Driver, Place
+from xiokv.runtime.drivers.base import Driver, Memory, Place
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.results import RECORD
@@ -59,6 +59,7 @@ class Job(Closing):
         controller: Controller,
         load: Load,
         page_locked: Driver | None = None,
+        values: Memory | None = None,
     ) -> None:
         """Create the queues; keys are the numbers from 0 on.
 
@@ -67,6 +68,7 @@ class Job(Closing):
             controller: where they are created.
             load: what the job is of.
             page_locked: whose memory of the host holds the values, if not the driver's.
+            values: memory of another job for the values, which that one frees.
         """
         self.load = load
         self._driver = driver
@@ -80,11 +82,16 @@ class Job(Closing):
         self._keys.upload()
         self._state = driver.allocate(ctypes.sizeof(abi.BatchState), Place.DEVICE)
         self._outputs = driver.allocate(_STOP_BYTES + load.keys * RECORD.itemsize)
-        self.values = (
-            page_locked.allocate(places * load.size)
-            if page_locked
-            else driver.allocate(places * load.size, load.place, shared=True)
-        )
+        own: list[Memory] = [self._keys, self._state, self._outputs]
+        if values is None:
+            values = (
+                page_locked.allocate(places * load.size)
+                if page_locked
+                else driver.allocate(places * load.size, load.place, shared=True)
+            )
+            own.append(values)
+        self.values = values
+        self._own = own
         self._records = self._outputs.view[_STOP_BYTES:].view(RECORD)
 
     def batch(self, count: int) -> abi.Batch:
@@ -94,6 +101,7 @@ class Job(Closing):
         queues = len(self._queues)
         return abi.Batch(
             queues=self._queues.address,
+            first_ring=self._queues.first_ring,
             queue_count=queues,
             state=self._state.address,
             stop=self._outputs.address,
@@ -136,7 +144,7 @@ class Job(Closing):
     def close(self) -> None:
         """Delete the queues and free the memory."""
         self._queues.close()
-        for memory in (self._keys, self._state, self._outputs, self.values):
+        for memory in self._own:
             memory.free()
 
     def _stamps(self) -> Any:

@@ -17,6 +17,7 @@ from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.names import CLIENT, EACH, ENGINE, LEAN, REFERENCE
 from xiokv.runtime.bench.rows import Samples, take_turns
 from xiokv.runtime.closing import Closing
+from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import RuntimeFault
 
@@ -61,8 +62,10 @@ class Stand(Closing):
             self._controller = stack.enter_context(controller)
             self.job = stack.enter_context(Job(lab.module.driver, controller, load))
             if client:
+                # One memory for both: how its pages lie makes a difference.
+                values = self.job.values if load.place is Place.HOST else None
                 self.client = stack.enter_context(
-                    Job(lab.host, controller, load, lab.module.driver)
+                    Job(lab.host, controller, load, lab.module.driver, values)
                 )
             if not null:
                 self._store()

@@ -9,7 +9,7 @@ _ACQUIRE = '  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "");\n'
 _SUBMITTED = "  xiokv_release_system();\n"
 _RINGS = "  if (room != 0 && engine.stopping == 0)\n    xiokv_ring_doorbell(engine, room);\n"
 _MEETS = "  xiokv_barrier();\n  const uint32_t seen ="
-_ACQUIRES = "  if (engine.run != 0)\n    xiokv_acquire_system();\n"
+_ACQUIRES = "  if (!XIOKV_EARLY_ACQUIRE && engine.run != 0)\n    xiokv_acquire_system();\n"
 _LOADS = "  const xiokv_vector v = *static_cast<const volatile xiokv_vector *>(address);\n"
 _READS_AGAIN = "  look.again = xiokv_load16_if(lane < engine.run, xiokv_cqe_at(engine, lane));\n"
 _RINGS_CQ = (
@@ -31,7 +31,13 @@ _NO_SECOND_READ: tuple[Edit, ...] = (
     (_READS_AGAIN, "  look.again = engine.glimpse;\n"),
     (
         "  xiokv_tell(engine, look);\n",
-        "  xiokv_tell(engine, look);\n  engine.glimpse = look.ahead;\n",
+        "  xiokv_tell(engine, look);\n  engine.glimpse = look.glimpse;\n",
+    ),
+    ("  bool watches; ", "  xiokv_words glimpse;\n  bool watches; "),
+    (
+        "    look.ahead = xiokv_peek32_if(loads, at, dword);\n",
+        "    look.glimpse = xiokv_load16_if(loads, at),\n"
+        "    look.ahead = look.watches ? look.glimpse.word[3] : look.glimpse.word[0];\n",
     ),
 )
 

@@ -39,11 +39,15 @@ Edit = tuple[str, str]
 
 @dataclass(frozen=True)
 class Shape:
-    """A simulated machine: lanes of a workgroup, lanes of a wave, window in shared memory."""
+    """A simulated machine: lanes of a workgroup, lanes of a wave, window in shared memory.
+
+    Its loads may acquire, or fences alone do.
+    """
 
     lanes: int
     wave: int
     shared_window: int
+    early_acquire: bool = False
 
     @property
     def defines(self) -> tuple[str, ...]:
@@ -51,6 +55,7 @@ class Shape:
             f"-DSIMULATED_LANES={self.lanes}u",
             f"-DSIMULATED_WAVE={self.wave}u",
             f"-DSIMULATED_SHARED_WINDOW={self.shared_window}u",
+            f"-DSIMULATED_EARLY_ACQUIRE={self.early_acquire:d}",
             '-DXIOKV_PLATFORM_HEADER="platform_fibers.h"',
         )
 

@@ -9,6 +9,7 @@
 
 #define XIOKV_DEVICE static inline
 #define XIOKV_CONSTANT
+#define XIOKV_NO_UNROLL
 #define XIOKV_SHARED_VARIABLE(type, name)                                      \
   type &name = fibers::shared<type>(#name)
 
@@ -16,6 +17,8 @@
 #define XIOKV_LANES (SIMULATED_LANES)
 #define XIOKV_WAVES (SIMULATED_LANES / SIMULATED_WAVE)
 #define XIOKV_SHARED_WINDOW (SIMULATED_SHARED_WINDOW)
+#define XIOKV_EARLY_ACQUIRE (SIMULATED_EARLY_ACQUIRE)
+#define XIOKV_SERIAL_LOADS (SIMULATED_EARLY_ACQUIRE)
 
 #define XIOKV_DEFINE_KERNEL(command)                                           \
   extern "C" void xiokv_batch_##command(const xiokv_batch *batch,              \
@@ -65,6 +68,26 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
 
 XIOKV_DEVICE xiokv_words xiokv_load16_if(bool condition, const void *address) {
   return condition ? xiokv_load16(address) : xiokv_words{};
+}
+
+XIOKV_DEVICE xiokv_words xiokv_read16_if(bool condition, const void *address) {
+  return condition ? *static_cast<const xiokv_words *>(address) : xiokv_words{};
+}
+
+XIOKV_DEVICE uint32_t xiokv_acquire32_if(bool condition, const void *address,
+                                         uint32_t dword) {
+  fibers::world->yield();
+  return condition ? static_cast<const volatile uint32_t *>(address)[dword] : 0;
+}
+
+XIOKV_DEVICE uint32_t xiokv_peek32_if(bool condition, const void *address,
+                                      uint32_t dword) {
+  const xiokv_words words = xiokv_load16_if(condition, address);
+  return dword == 3 ? words.word[3] : words.word[0];
+}
+
+XIOKV_DEVICE xiokv_words xiokv_hold(const xiokv_words &words, uint32_t) {
+  return words;
 }
 
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {

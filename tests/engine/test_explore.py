@@ -8,11 +8,12 @@ import pytest
 
 from .conftest import CASES, SEEN, Edit, Shape, Workshop, mutated, run
 
-# One lane, as on the host; two waves with tables in shared memory; three waves whose
-# larger windows have their tables in the queue's memory.
+# One lane, as on the host; two waves with tables in shared memory, where fences acquire and
+# where loads do; three waves whose larger windows have their tables in the queue's memory.
 SHAPES = {
     "one lane": Shape(1, 1, 0),
     "two waves": Shape(8, 4, 64),
+    "early acquire": Shape(8, 4, 64, early_acquire=True),
     "three waves": Shape(6, 2, 8),
 }
 SEEDS = 1200
@@ -54,10 +55,16 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
     ),
     "no second read of a completion": (
         ("  uint32_t tail; ", "  xiokv_words before;\n  uint32_t tail; "),
-        ("? look.again\n", "? engine.before\n"),
+        ("  bool watches; ", "  xiokv_words glimpse;\n  bool watches; "),
+        (
+            "    look.ahead = xiokv_peek32_if(loads, at, dword);\n",
+            "    look.glimpse = xiokv_load16_if(loads, at),\n"
+            "    look.ahead = look.glimpse.word[dword];\n",
+        ),
+        ("? xiokv_hold(look.again,", "? xiokv_hold(engine.before,"),
         (
             "  xiokv_tell(engine, look);\n",
-            "  xiokv_tell(engine, look);\n  engine.before = look.ahead;\n",
+            "  xiokv_tell(engine, look);\n  engine.before = look.glimpse;\n",
         ),
     ),
     "two rounds share what they tell": (("#define XIOKV_ROUNDS 3u", "#define XIOKV_ROUNDS 2u"),),
@@ -65,7 +72,7 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
         ("  xiokv_wave_barrier();\n  xiokv_sqe *ring", "  xiokv_sqe *ring"),
     ),
     "keys read ahead are those of other lanes": (
-        ("engine.next + xiokv_min(base + XIOKV_LANES, room)", "engine.next + base + XIOKV_LANES"),
+        ("(after + first < room ? after : room)", "after"),
     ),
     "no generation in a CID": (("cid + (1u << slots.slot_bits)", "cid"),),
     "a CID of another generation is believed": (
@@ -81,7 +88,7 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
         ("(engine.phase ^ (wrapped ? 1u : 0u))", "(engine.phase ^ (wrapped && 0))"),
     ),
     "one command too many in flight": (
-        ("      1u;\n  engine.expired", "      0u;\n  engine.expired"),
+        ("queue.window + 1u) -\n      1u;", "queue.window + 1u) -\n      0u;"),
     ),
     "the CQ doorbell is not written": (
         (

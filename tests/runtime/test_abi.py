@@ -92,6 +92,7 @@ def test_constants_are_those_of_the_header(run_gxx) -> None:
         "XIOKV_ABI_VERSION": abi.VERSION,
         "XIOKV_PAGE_BYTES": abi.PAGE_BYTES,
         "XIOKV_WINDOW_MAX": abi.WINDOW_MAX,
+        "XIOKV_RING_STEP": abi.RING_STEP,
         "XIOKV_NO_STATUS": abi.NO_STATUS,
         "XIOKV_SEMANTIC_PLACES": abi.PLACES,
         **{f"XIOKV_OUTCOME_{outcome.name}": outcome.value for outcome in abi.Outcome},

@@ -126,6 +126,8 @@ struct xiokv_stop {
 /// @brief One launch: a command for `count` keys over `queue_count` queues.
 struct xiokv_batch {
   uint64_t queues;      ///< Device address of the struct xiokv_queue array.
+  uint64_t first_ring;  ///< `tables` of the first queue, which are then read
+                        ///< at the same time as the queue; or 0.
   uint64_t state;       ///< Device address of struct xiokv_batch_state.
   uint64_t stop;        ///< Device address of struct xiokv_stop.
   uint64_t keys;        ///< Device address of 16 zero-padded bytes a key.
@@ -148,7 +150,14 @@ struct xiokv_batch {
   struct xiokv_semantic semantic[XIOKV_SEMANTIC_PLACES]; ///< By place.
 };
 
-/// @brief Bytes of a queue's tables: the free ring (2 a slot, rounded up to
-/// 16), then the live CIDs and the key indices (4 a slot each).
+/// @brief Bytes of a queue's free ring: 2 a slot, rounded up to a step, which
+/// an engine may read before it knows the window.
+#define XIOKV_RING_STEP 2048u
+#define XIOKV_RING_BYTES(window)                                               \
+  (((uint64_t)(window) * 2u + XIOKV_RING_STEP - 1u) / XIOKV_RING_STEP *        \
+   XIOKV_RING_STEP)
+
+/// @brief Bytes of a queue's tables: the free ring, then the live CIDs and the
+/// key indices (4 a slot each).
 #define XIOKV_TABLE_BYTES(window)                                              \
-  ((((uint64_t)(window) * 2u + 15u) & ~(uint64_t)15u) + (uint64_t)(window) * 8u)
+  (XIOKV_RING_BYTES(window) + (uint64_t)(window) * 8u)

@@ -69,6 +69,7 @@ static constexpr uint64_t xiokv_abi_layout[] = {
     XIOKV_AT(xiokv_stop, reserved),
     sizeof(struct xiokv_batch),
     XIOKV_AT(xiokv_batch, queues),
+    XIOKV_AT(xiokv_batch, first_ring),
     XIOKV_AT(xiokv_batch, state),
     XIOKV_AT(xiokv_batch, stop),
     XIOKV_AT(xiokv_batch, keys),

@@ -24,8 +24,8 @@ enum xiokv_expiry {
 /// time; the last lane, which never has one, loads the stop flag.
 struct xiokv_look {
   xiokv_words again;
-  xiokv_words ahead;
-  bool watches; ///< `ahead` is an entry.
+  uint32_t ahead; ///< Dword 3 of the entry, or the flag.
+  bool watches;   ///< `ahead` is of an entry.
 };
 
 /// @brief Address of the CQ entry `step` places after the head.
@@ -36,11 +36,12 @@ XIOKV_DEVICE const void *xiokv_cqe_at(const xiokv_engine &engine,
          static_cast<uint64_t>(at) * sizeof(xiokv_words);
 }
 
-/// @brief Whether an entry `step` places after the head carries a new phase.
+/// @brief Whether an entry `step` places after the head carries a new phase in
+/// its dword 3.
 XIOKV_DEVICE bool xiokv_is_new(const xiokv_engine &engine, uint32_t step,
-                               const xiokv_words &words) {
+                               uint32_t word) {
   const bool wrapped = step >= engine.queue.cq_depth - engine.head;
-  return (words.word[3] >> 16 & 1u) == (engine.phase ^ (wrapped ? 1u : 0u));
+  return (word >> 16 & 1u) == (engine.phase ^ (wrapped ? 1u : 0u));
 }
 
 /// @brief Lane 0's view of the clocks.
@@ -61,22 +62,29 @@ XIOKV_DEVICE xiokv_expiry xiokv_expired(const xiokv_engine &engine) {
   return now - times.warned >= last ? XIOKV_STALLED : XIOKV_IN_TIME;
 }
 
-/// @brief Load what this lane watches.
+/// @brief Load what this lane watches; `waits`: nothing is encoded meanwhile.
 ///
-/// An entry that was seen new is loaded again, after the acquire fence: the
-/// look that saw its phase may have returned older words beside it.
-XIOKV_DEVICE xiokv_look xiokv_look_at_ring(const xiokv_engine &engine) {
+/// An entry that was seen new is loaded again, after an acquire: the look that
+/// saw its phase may have returned older words beside it. On a platform that
+/// acquires early the look itself has acquired where it waits; else the fence
+/// has that releases the entries, as each lane loads again what it saw itself.
+XIOKV_DEVICE xiokv_look xiokv_look_at_ring(const xiokv_engine &engine,
+                                           bool waits) {
   const uint32_t lane = xiokv_lane();
   const void *stop = reinterpret_cast<const void *>(engine.batch->stop);
-  if (engine.run != 0)
+  if (!XIOKV_EARLY_ACQUIRE && engine.run != 0)
     xiokv_acquire_system();
-  xiokv_look look;
-  look.watches =
-      lane < xiokv_min(engine.in_flight - engine.run, XIOKV_LANES - 1u);
+  xiokv_look look = {};
+  look.watches = lane < xiokv_watched(engine);
   look.again = xiokv_load16_if(lane < engine.run, xiokv_cqe_at(engine, lane));
-  look.ahead = xiokv_load16_if(
-      look.watches || lane == XIOKV_LANES - 1u,
-      look.watches ? xiokv_cqe_at(engine, engine.run + lane) : stop);
+  const bool loads = look.watches || lane == XIOKV_LANES - 1u;
+  const void *at =
+      look.watches ? xiokv_cqe_at(engine, engine.run + lane) : stop;
+  const uint32_t dword = look.watches ? 3u : 0u;
+  if (XIOKV_EARLY_ACQUIRE && waits)
+    look.ahead = xiokv_acquire32_if(loads, at, dword);
+  else
+    look.ahead = xiokv_peek32_if(loads, at, dword);
   return look;
 }
 
@@ -137,14 +145,16 @@ XIOKV_DEVICE void xiokv_give_back(xiokv_engine &engine, bool freed,
 template <class Command>
 XIOKV_DEVICE void xiokv_settle_run(xiokv_engine &engine,
                                    const xiokv_look &look) {
+  XIOKV_NO_UNROLL
   for (uint32_t base = 0; base < engine.run; base += XIOKV_LANES) {
     const uint32_t step = base + xiokv_lane();
     bool freed = false;
     uint32_t cid = 0;
     if (step < engine.run) {
-      const xiokv_words cqe = XIOKV_LANES != 1 || base == 0
-                                  ? look.again
-                                  : xiokv_load16(xiokv_cqe_at(engine, step));
+      const xiokv_words cqe =
+          XIOKV_LANES != 1 || base == 0
+              ? xiokv_hold(look.again, engine.batch->queue_count >> 31)
+              : xiokv_load16(xiokv_cqe_at(engine, step));
       cid = cqe.word[3] & 0xffffu;
       freed = xiokv_settle<Command>(engine, cqe);
     }
@@ -163,8 +173,9 @@ XIOKV_DEVICE uint32_t xiokv_new_entries(const xiokv_engine &engine,
       xiokv_min(engine.in_flight - engine.run, XIOKV_SERIAL_RUN);
   uint32_t seen = 0;
   while (seen < most &&
-         xiokv_is_new(engine, engine.run + seen,
-                      xiokv_load16(xiokv_cqe_at(engine, engine.run + seen))))
+         xiokv_is_new(
+             engine, engine.run + seen,
+             xiokv_load16(xiokv_cqe_at(engine, engine.run + seen)).word[3]))
     ++seen;
   return seen;
 }
@@ -173,9 +184,8 @@ XIOKV_DEVICE uint32_t xiokv_new_entries(const xiokv_engine &engine,
 XIOKV_DEVICE void xiokv_tell_time(xiokv_engine &engine) {
   if (xiokv_lane() != 0)
     return;
-  const uint32_t round = engine.round;
-  engine.shared->expired[round] = xiokv_expired(engine);
-  engine.shared->freed[round + 1u == XIOKV_ROUNDS ? 0 : round + 1u] = 0;
+  engine.shared->expired[engine.round] = xiokv_expired(engine);
+  engine.shared->freed[xiokv_next_round(engine)] = 0;
 }
 
 /// @brief Tell the other lanes what this one saw; they read it after a barrier.
@@ -186,7 +196,7 @@ XIOKV_DEVICE void xiokv_tell(const xiokv_engine &engine,
   if (xiokv_wave_lane() == 0)
     shared.run[engine.round][xiokv_wave()] = seen;
   if (xiokv_lane() == XIOKV_LANES - 1u)
-    shared.stop[engine.round] = look.ahead.word[0];
+    shared.stop[engine.round] = look.ahead;
 }
 
 /// @brief Learn what all lanes saw; after a barrier.
@@ -233,20 +243,30 @@ XIOKV_DEVICE uint32_t xiokv_leave_run(xiokv_engine &engine) {
 /// @brief Entries that GPUs fetch from the host's memory at once: 32 bytes.
 #define XIOKV_SECTOR_ENTRIES 2u
 
+/// @brief Whether to wait for more than `seen` entries, as long as more come.
+///
+/// To settle many at once costs less, for the lanes and for a controller that
+/// runs on a CPU, than to settle them by parts. Nobody waits where nothing is
+/// left to submit, or where a controller has enough to go on with.
+XIOKV_DEVICE bool xiokv_waits_for_more(const xiokv_engine &engine,
+                                       uint32_t seen) {
+  if (xiokv_is_last(engine))
+    return seen < XIOKV_LANES - 1u;
+  return seen < XIOKV_LANES / 8u * 5u &&
+         engine.in_flight - seen >= 2u * XIOKV_LANES;
+}
+
 /// @brief How many of the `seen` new entries at the head to settle next.
 ///
 /// All of them where they are all that is in flight. Else they end where a
 /// sector does, because the next look loads them and what comes after them at
-/// once, and two loads of one sector wait for each other. Where nothing is left
-/// to submit, more of them are waited for as long as more come: it costs less
-/// than to settle them by parts.
+/// once, and two loads of one sector wait for each other.
 XIOKV_DEVICE uint32_t xiokv_next_run(xiokv_engine &engine, uint32_t seen) {
   if (XIOKV_LANES == 1 || seen == engine.in_flight)
     return seen;
   const bool grows = seen > engine.seen;
   engine.seen = seen;
-  const bool last = engine.next == engine.end && engine.exhausted != 0;
-  if (grows && last && engine.closing == 0 && seen < XIOKV_LANES - 1u)
+  if (grows && engine.closing == 0 && xiokv_waits_for_more(engine, seen))
     return 0;
   const uint32_t over = (engine.head + seen) % XIOKV_SECTOR_ENTRIES;
   return over < seen ? seen - over : seen;

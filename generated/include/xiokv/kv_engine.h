@@ -27,6 +27,7 @@
 /// @brief Give every command in flight TIMEOUT and mark the queue dead.
 XIOKV_DEVICE void xiokv_abandon(xiokv_engine &engine) {
   const xiokv_slots &slots = engine.slots;
+  XIOKV_NO_UNROLL
   for (uint32_t slot = xiokv_lane(); slot < slots.window; slot += XIOKV_LANES)
     if (slots.live[slot] != XIOKV_SLOT_FREE)
       xiokv_give_up(*engine.batch, slots.key[slot], XIOKV_OUTCOME_TIMEOUT);
@@ -42,9 +43,9 @@ XIOKV_DEVICE void xiokv_abandon(xiokv_engine &engine) {
 /// @return Commands that left flight.
 template <class Command>
 XIOKV_DEVICE uint32_t xiokv_round(xiokv_engine &engine, uint32_t room) {
-  engine.round = engine.round + 1u == XIOKV_ROUNDS ? 0 : engine.round + 1u;
+  engine.round = xiokv_next_round(engine);
   engine.batch = xiokv_anew(engine.arguments);
-  const xiokv_look look = xiokv_look_at_ring(engine);
+  const xiokv_look look = xiokv_look_at_ring(engine, room == 0);
   xiokv_tell_time(engine);
   if (room != 0)
     xiokv_submit<Command>(engine, room);
@@ -78,7 +79,7 @@ template <class Command> XIOKV_DEVICE void xiokv_drive(xiokv_engine &engine) {
   for (;;) {
     if (engine.next == engine.end &&
         (engine.exhausted | engine.stopping | engine.closing) == 0 &&
-        engine.in_flight < engine.limit)
+        xiokv_may_claim(engine))
       xiokv_claim(engine);
     const uint32_t room = xiokv_room(engine);
     if (engine.in_flight == 0 && room == 0)
@@ -102,56 +103,133 @@ XIOKV_DEVICE xiokv_queue &xiokv_queue_at(const xiokv_batch &batch,
   return reinterpret_cast<xiokv_queue *>(batch.queues)[number];
 }
 
-/// @brief Read the queue; what decides where the lanes go is told to be the
-/// same for all.
-XIOKV_DEVICE xiokv_queue xiokv_read_queue(const xiokv_queue &stored) {
-  xiokv_queue queue = stored;
+/// @brief Whether the batch tells where the free ring of a queue is.
+XIOKV_DEVICE bool xiokv_knows_ring(const xiokv_batch &batch, uint32_t number) {
+  return number == 0 && batch.first_ring != 0;
+}
+
+/// @brief Copy `count` words of memory to shared memory, by `lanes` lanes from
+/// `first` on.
+template <class Word>
+XIOKV_DEVICE void xiokv_fetch(Word *to, uint64_t from, uint32_t count,
+                              uint32_t first, uint32_t lanes) {
+  const uint32_t lane = xiokv_lane();
+  if (lane < first || lane >= first + lanes)
+    return;
+  XIOKV_NO_UNROLL
+  for (uint32_t i = lane - first; i < count; i += lanes)
+    to[i] = reinterpret_cast<const Word *>(from)[i];
+}
+
+/// @brief Read the queue and its free ring into shared memory.
+///
+/// The lanes of the first keys do nothing of it: keys may lie on the host, and
+/// where loads are serial a wave that reads them would wait for them here.
+XIOKV_DEVICE void xiokv_read_queue(const xiokv_batch &batch, uint32_t number,
+                                   xiokv_shared &shared,
+                                   xiokv_shared_tables &tables) {
+  constexpr uint32_t half = XIOKV_LANES / 2u, quarter = XIOKV_LANES / 4u;
+  constexpr uint32_t words = sizeof shared.queue / sizeof(uint64_t);
+  xiokv_fetch(reinterpret_cast<uint64_t *>(&shared.queue),
+              batch.queues + number * sizeof shared.queue, words, quarter,
+              half > quarter ? half - quarter : 1u);
+  if (XIOKV_SHARED_WINDOW != 0 && xiokv_knows_ring(batch, number))
+    xiokv_fetch(reinterpret_cast<xiokv_words *>(tables.free_ring),
+                batch.first_ring, XIOKV_RING_WORDS, half, XIOKV_LANES - half);
+}
+
+/// @brief Set up what the lanes tell each other.
+XIOKV_DEVICE void xiokv_clear_shared(xiokv_shared &shared,
+                                     xiokv_shared_tables &tables) {
+  const uint32_t lane = xiokv_lane();
+  if (lane == 0) {
+    const uint64_t now = xiokv_clock();
+    shared.times = {now, now, now, false};
+  }
+  XIOKV_NO_UNROLL
+  for (uint32_t i = lane; i < XIOKV_TALLIES; i += XIOKV_LANES)
+    shared.tally[i] = 0;
+  XIOKV_NO_UNROLL
+  for (uint32_t i = lane; i < XIOKV_ROUNDS; i += XIOKV_LANES)
+    shared.freed[i] = 0;
+  XIOKV_NO_UNROLL
+  for (uint32_t i = lane; i < XIOKV_SHARED_ENTRIES; i += XIOKV_LANES)
+    tables.live[i] = XIOKV_SLOT_FREE;
+}
+
+/// @brief Take over what was read of the queue; what decides where the lanes go
+/// is told to be the same for all.
+XIOKV_DEVICE void xiokv_take_queue(xiokv_engine &engine, uint32_t number) {
+  xiokv_queue &queue = engine.queue;
+  queue = XIOKV_SERIAL_LOADS ? engine.shared->queue
+                             : xiokv_queue_at(*engine.batch, number);
   queue.sq_depth = xiokv_uniform(queue.sq_depth);
   queue.cq_depth = xiokv_uniform(queue.cq_depth);
   queue.window = xiokv_uniform(queue.window);
-  queue.sq_tail = xiokv_uniform(queue.sq_tail);
-  queue.cq_head = xiokv_uniform(queue.cq_head);
-  queue.cq_phase = xiokv_uniform(queue.cq_phase);
-  queue.free_position = xiokv_uniform(queue.free_position);
   queue.state = xiokv_uniform(queue.state);
-  return queue;
+  engine.tail = xiokv_uniform(queue.sq_tail);
+  engine.head = xiokv_uniform(queue.cq_head);
+  engine.phase = xiokv_uniform(queue.cq_phase);
+  engine.take = engine.give = xiokv_uniform(queue.free_position);
+  engine.limit =
+      xiokv_min(xiokv_min(queue.sq_depth, queue.cq_depth), queue.window + 1u) -
+      1u;
+}
+
+/// @brief Whether the tables of the queue are kept in shared memory.
+XIOKV_DEVICE bool xiokv_is_shared(const xiokv_engine &engine) {
+  return XIOKV_SHARED_WINDOW != 0 && engine.queue.window <= XIOKV_SHARED_WINDOW;
+}
+
+/// @brief Say where the tables are.
+XIOKV_DEVICE void xiokv_find_tables(xiokv_engine &engine,
+                                    xiokv_shared_tables &tables) {
+  engine.slots = xiokv_slots_in_queue(engine.queue);
+  if (xiokv_is_shared(engine))
+    engine.slots = xiokv_slots_in_shared(tables, engine.slots);
+}
+
+/// @brief Open the tables of the queue; all lanes.
+///
+/// Only the free ring outlives the launch: nothing is in flight between
+/// launches.
+XIOKV_DEVICE void xiokv_open_tables(xiokv_engine &engine,
+                                    xiokv_shared_tables &tables,
+                                    uint32_t number) {
+  xiokv_find_tables(engine, tables);
+  if (xiokv_is_shared(engine)) {
+    if (xiokv_knows_ring(*engine.batch, number))
+      return;
+    xiokv_copy_ring(engine.slots, xiokv_slots_in_queue(engine.queue));
+  } else {
+    XIOKV_NO_UNROLL
+    for (uint32_t i = xiokv_lane(); i < engine.slots.window; i += XIOKV_LANES)
+      engine.slots.live[i] = XIOKV_SLOT_FREE;
+  }
+  xiokv_barrier();
 }
 
 /// @brief Begin where the queue stands; nothing is in flight.
 ///
 /// The keys of a batch on one queue are read before the queue is known.
-XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, uint32_t number) {
+XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, xiokv_shared_tables &tables,
+                              uint32_t number) {
   const xiokv_batch &batch = *engine.batch;
-  xiokv_shared &shared = *engine.shared;
-  const uint32_t lane = xiokv_lane();
   engine.exhausted = batch.queue_count == 1 ? 1u : 0u;
   engine.next = 0;
   engine.end = batch.queue_count == 1 ? batch.count : 0;
   xiokv_read_ahead(engine, 0, engine.end);
-  const xiokv_queue &queue = engine.queue =
-      xiokv_read_queue(xiokv_queue_at(batch, number));
-  engine.tail = queue.sq_tail;
-  engine.head = queue.cq_head;
-  engine.phase = queue.cq_phase;
-  engine.take = engine.give = queue.free_position;
+  xiokv_read_queue(batch, number, *engine.shared, tables);
+  xiokv_clear_shared(*engine.shared, tables);
   engine.run = engine.seen = engine.in_flight = engine.round = 0;
-  engine.limit =
-      xiokv_min(xiokv_min(queue.sq_depth, queue.cq_depth), queue.window + 1u) -
-      1u;
-  engine.expired = XIOKV_IN_TIME;
   engine.closing = engine.stopping = 0;
-  if (lane == 0) {
-    const uint64_t now = xiokv_clock();
-    shared.times = {now, now, now, false};
-  }
-  const uint64_t *report =
-      reinterpret_cast<const uint64_t *>(&xiokv_queue_at(batch, number).report);
-  for (uint32_t i = lane; i < XIOKV_TALLIES; i += XIOKV_LANES) {
-    shared.before[i] = report[i];
-    shared.tally[i] = 0;
-  }
-  for (uint32_t i = lane; i < XIOKV_ROUNDS; i += XIOKV_LANES)
-    shared.freed[i] = 0;
+  engine.expired = XIOKV_IN_TIME;
+  if (!XIOKV_SERIAL_LOADS)
+    xiokv_take_queue(engine, number);
+  xiokv_barrier();
+  if (XIOKV_SERIAL_LOADS)
+    xiokv_take_queue(engine, number);
+  xiokv_open_tables(engine, tables, number);
 }
 
 /// @brief Give keys [first, end) the outcome of never having been submitted.
@@ -159,6 +237,7 @@ XIOKV_DEVICE void xiokv_leave_keys(const xiokv_engine &engine, uint32_t first,
                                    uint32_t end) {
   const xiokv_outcome outcome =
       engine.stopping != 0 ? XIOKV_OUTCOME_CANCELLED : XIOKV_OUTCOME_TIMEOUT;
+  XIOKV_NO_UNROLL
   for (uint64_t i = static_cast<uint64_t>(first) + xiokv_lane(); i < end;
        i += XIOKV_LANES)
     xiokv_give_up(*engine.batch, static_cast<uint32_t>(i), outcome);
@@ -215,8 +294,11 @@ XIOKV_DEVICE void xiokv_save_to(const xiokv_engine &engine,
     record.state = engine.queue.state;
   }
   uint64_t *report = reinterpret_cast<uint64_t *>(&record.report);
+  const uint64_t *before =
+      reinterpret_cast<const uint64_t *>(&engine.shared->queue.report);
+  XIOKV_NO_UNROLL
   for (uint32_t i = xiokv_lane(); i < XIOKV_TALLIES; i += XIOKV_LANES)
-    report[i] = engine.shared->before[i] + engine.shared->tally[i];
+    report[i] = before[i] + engine.shared->tally[i];
 }
 
 /// @brief Write the outcome to the queue and to its mirror; all lanes.
@@ -227,26 +309,25 @@ XIOKV_DEVICE void xiokv_save(const xiokv_engine &engine, uint32_t number) {
                   *reinterpret_cast<xiokv_queue *>(engine.queue.mirror));
 }
 
-/// @brief Open the tables of the queue; all lanes.
-///
-/// They are kept in shared memory where the window fits. Only the free ring
-/// outlives the launch: nothing is in flight between launches.
-XIOKV_DEVICE void xiokv_open_tables(xiokv_engine &engine,
-                                    xiokv_shared_tables &tables) {
-  const xiokv_slots stored = xiokv_slots_in_queue(engine.queue);
-  engine.slots = stored;
-  if (stored.window <= XIOKV_SHARED_WINDOW) {
-    engine.slots = xiokv_slots_in_shared(tables, stored);
-    xiokv_copy_ring(engine.slots, stored);
-  }
-  for (uint32_t i = xiokv_lane(); i < stored.window; i += XIOKV_LANES)
-    engine.slots.live[i] = XIOKV_SLOT_FREE;
-}
-
 /// @brief Write the free ring back; all lanes.
 XIOKV_DEVICE void xiokv_close_tables(const xiokv_engine &engine) {
-  if (engine.slots.window <= XIOKV_SHARED_WINDOW)
+  if (xiokv_is_shared(engine))
     xiokv_copy_ring(xiokv_slots_in_queue(engine.queue), engine.slots);
+}
+
+/// @brief Do the work, with the tables where they are.
+///
+/// It is compiled for shared memory alone where accesses to memory of an
+/// unknown kind wait for loads from the host.
+template <class Command>
+XIOKV_DEVICE void xiokv_work(xiokv_engine &engine,
+                             xiokv_shared_tables &tables) {
+  if (XIOKV_SERIAL_LOADS && xiokv_is_shared(engine)) {
+    xiokv_find_tables(engine, tables);
+    xiokv_drive<Command>(engine);
+  } else {
+    xiokv_drive<Command>(engine);
+  }
 }
 
 /// @brief Run a batch on its queue `number`; all lanes of one workgroup.
@@ -257,11 +338,9 @@ XIOKV_DEVICE void xiokv_run_batch(const xiokv_batch &batch, uint32_t number) {
   xiokv_engine engine;
   engine.arguments = engine.batch = &batch;
   engine.shared = &shared;
-  xiokv_begin(engine, number);
-  xiokv_open_tables(engine, tables);
-  xiokv_barrier();
+  xiokv_begin(engine, tables, number);
   if (engine.queue.state == XIOKV_QUEUE_READY)
-    xiokv_drive<Command>(engine);
+    xiokv_work<Command>(engine, tables);
   engine.batch = xiokv_anew(engine.arguments);
   if (engine.in_flight != 0)
     xiokv_abandon(engine);

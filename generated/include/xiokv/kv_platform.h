@@ -8,6 +8,8 @@
 /// it says so:
 /// - XIOKV_DEVICE: what stands before a function; XIOKV_CONSTANT: before a
 ///   variable that the runtime reads from the module.
+/// - XIOKV_NO_UNROLL: what stands before a loop that is to stay one: code that
+///   is not in the instruction cache yet costs more than a jump.
 /// - XIOKV_SHARED_VARIABLE(type, name): a variable of the workgroup.
 /// - XIOKV_DEFINE_KERNEL(command): the entry that runs xiokv_op_<command>.
 /// - XIOKV_LANES: lanes of a workgroup. XIOKV_WAVES: not below its waves.
@@ -24,6 +26,16 @@
 /// - xiokv_load16_if: a load by the lanes for which a condition holds, without
 /// a
 ///   branch to wait at; zero in the others.
+/// - xiokv_hold: keeps all words of a load up to here, given a zero that the
+///   compiler does not know. It would give the register of a word that nobody
+///   uses to others, who would then wait for the load.
+/// - xiokv_peek32_if: a dword of 16 bytes that the controller shares.
+/// - xiokv_read16_if: the same, of memory that nobody writes meanwhile.
+/// - XIOKV_EARLY_ACQUIRE: whether xiokv_release_system acquires too, and
+///   xiokv_acquire32_if, which acquires at system scope, costs less than
+///   xiokv_peek32_if and a fence.
+/// - XIOKV_SERIAL_LOADS: whether what a wave loads nearby, or from memory that
+///   may be shared, waits for what it has loaded from the host before.
 /// - xiokv_release_system, xiokv_acquire_system: fences that reach the
 ///   controller, for the calling wave.
 /// - xiokv_shared_add, xiokv_shared_swap_if: atomics of the workgroup.

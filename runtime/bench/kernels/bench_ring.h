@@ -67,8 +67,9 @@ XIOKV_DEVICE uint32_t bench_phase(const bench_ring &ring, uint32_t number) {
 /// `number`. The CID says whose list pages are used.
 XIOKV_DEVICE void bench_submit(const bench_ring &ring, uint32_t number,
                                uint32_t cid, uint32_t index) {
-  const xiokv_request request = xiokv_make_request(
-      ring.queue, *ring.batch, xiokv_read_inputs(*ring.batch, index), cid, cid);
+  const xiokv_request request =
+      xiokv_make_request(ring.queue, *ring.batch,
+                         xiokv_read_inputs(*ring.batch, index, true), cid, cid);
   xiokv_sqe sqe =
       xiokv_encode_retrieve_raw(request.nsid, &request.key, request.size,
                                 request.options, &request.reserved);

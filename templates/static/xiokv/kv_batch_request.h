@@ -59,20 +59,26 @@ struct xiokv_inputs {
   xiokv_reserved reserved;
 };
 
-/// @brief Read what the batch says about key `index`.
+/// @brief Read what the batch says about key `index`, where this lane wants it.
+///
+/// The key is read last and without a branch, so that a lane goes on to what it
+/// does next and waits for the key only where it encodes it.
 XIOKV_DEVICE xiokv_inputs xiokv_read_inputs(const xiokv_batch &batch,
-                                            uint32_t index) {
-  xiokv_inputs inputs;
-  inputs.key = reinterpret_cast<const xiokv_words *>(batch.keys)[index];
-  inputs.offset = xiokv_value_offset(batch, index);
-  inputs.size = xiokv_value_size(batch, index);
-  inputs.key_length =
-      batch.key_lengths != 0
-          ? reinterpret_cast<const uint8_t *>(batch.key_lengths)[index]
-          : batch.key_length;
-  inputs.reserved = {xiokv_semantic_bits(batch.semantic[0], index),
-                     xiokv_semantic_bits(batch.semantic[1], index),
-                     xiokv_semantic_bits(batch.semantic[2], index)};
+                                            uint32_t index, bool wanted) {
+  xiokv_inputs inputs = {};
+  if (wanted) {
+    inputs.offset = xiokv_value_offset(batch, index);
+    inputs.size = xiokv_value_size(batch, index);
+    inputs.key_length =
+        batch.key_lengths != 0
+            ? reinterpret_cast<const uint8_t *>(batch.key_lengths)[index]
+            : batch.key_length;
+    inputs.reserved = {xiokv_semantic_bits(batch.semantic[0], index),
+                       xiokv_semantic_bits(batch.semantic[1], index),
+                       xiokv_semantic_bits(batch.semantic[2], index)};
+  }
+  inputs.key = xiokv_read16_if(
+      wanted, reinterpret_cast<const xiokv_words *>(batch.keys) + index);
   return inputs;
 }
 

@@ -45,11 +45,11 @@ struct xiokv_shared {
   uint32_t stop[XIOKV_ROUNDS];             ///< The flag, as the last lane saw.
   uint32_t expired[XIOKV_ROUNDS]; ///< enum xiokv_expiry, as lane 0 saw it.
   xiokv_times times;
-  uint32_t claim;                 ///< First key of the chunk just claimed.
-  uint32_t rest;                  ///< First key that no queue has claimed.
-  uint32_t stopped;               ///< The flag, as lane 0 saw it at the end.
-  uint32_t tally[XIOKV_TALLIES];  ///< What this batch adds to the report.
-  uint64_t before[XIOKV_TALLIES]; ///< The report before this batch.
+  uint32_t claim;                ///< First key of the chunk just claimed.
+  uint32_t rest;                 ///< First key that no queue has claimed.
+  uint32_t stopped;              ///< The flag, as lane 0 saw it at the end.
+  uint32_t tally[XIOKV_TALLIES]; ///< What this batch adds to the report.
+  xiokv_queue queue;             ///< As it was before this batch.
 };
 
 /// @brief Progress of one queue through one batch.
@@ -93,11 +93,28 @@ XIOKV_DEVICE void xiokv_count(const xiokv_engine &engine, xiokv_tally tally,
   xiokv_shared_add(&engine.shared->tally[tally], more);
 }
 
+/// @brief Entries after the run that a look loads, a lane each; the last lane
+/// has none.
+XIOKV_DEVICE uint32_t xiokv_watched(const xiokv_engine &engine) {
+  return xiokv_min(engine.in_flight - engine.run, XIOKV_LANES - 1u);
+}
+
+/// @brief The round after this one, of those whose messages are kept.
+XIOKV_DEVICE uint32_t xiokv_next_round(const xiokv_engine &engine) {
+  return engine.round + 1u == XIOKV_ROUNDS ? 0 : engine.round + 1u;
+}
+
+/// @brief Whether nothing is left to submit.
+XIOKV_DEVICE bool xiokv_is_last(const xiokv_engine &engine) {
+  return engine.next == engine.end && engine.exhausted != 0;
+}
+
 /// @brief Read ahead what the batch says about key `next` + lane.
 XIOKV_DEVICE void xiokv_read_ahead(xiokv_engine &engine, uint32_t next,
                                    uint32_t end) {
-  if (end - next > xiokv_lane())
-    engine.ahead = xiokv_read_inputs(*engine.batch, next + xiokv_lane());
+  if (end != next)
+    engine.ahead = xiokv_read_inputs(*engine.batch, next + xiokv_lane(),
+                                     end - next > xiokv_lane());
 }
 
 /// @brief Give key `index` an outcome for which there is no completion.

@@ -16,6 +16,9 @@
 /// @brief Value in the live table of a slot that has no command in flight.
 #define XIOKV_SLOT_FREE 0xffffffffu
 
+/// @brief CIDs that are read and copied at once of a free ring.
+#define XIOKV_RING_CIDS 8u
+
 /// @brief The tables of one queue, in shared memory or in the queue's own.
 struct xiokv_slots {
   uint16_t *free_ring; ///< `window` CIDs, generation included.
@@ -33,10 +36,10 @@ XIOKV_DEVICE uint32_t xiokv_slot_bits(uint32_t window) {
 
 /// @brief Tables that lie in the queue's own memory, as XIOKV_TABLE_BYTES.
 XIOKV_DEVICE xiokv_slots xiokv_slots_in_queue(const xiokv_queue &queue) {
-  const uint64_t ring = (queue.window * 2u + 15u) & ~UINT64_C(15);
   xiokv_slots slots;
   slots.free_ring = reinterpret_cast<uint16_t *>(queue.tables);
-  slots.live = reinterpret_cast<uint32_t *>(queue.tables + ring);
+  slots.live = reinterpret_cast<uint32_t *>(queue.tables +
+                                            XIOKV_RING_BYTES(queue.window));
   slots.key = slots.live + queue.window;
   slots.window = queue.window;
   slots.slot_bits = xiokv_slot_bits(queue.window);
@@ -70,13 +73,20 @@ XIOKV_DEVICE uint32_t xiokv_slot_take(const xiokv_slots &slots,
   return cid;
 }
 
+static_assert(XIOKV_SHARED_WINDOW * 2u <= XIOKV_RING_STEP,
+              "a ring in shared memory is read before its window is known");
+
 /// @brief Entries of each table; an array has one at least.
 #define XIOKV_SHARED_ENTRIES                                                   \
   (XIOKV_SHARED_WINDOW != 0 ? XIOKV_SHARED_WINDOW : 1u)
 
+/// @brief Reads that the ring in shared memory takes.
+#define XIOKV_RING_WORDS                                                       \
+  ((XIOKV_SHARED_ENTRIES + XIOKV_RING_CIDS - 1u) / XIOKV_RING_CIDS)
+
 /// @brief Tables in a workgroup's shared memory.
 struct alignas(16) xiokv_shared_tables {
-  uint16_t free_ring[(XIOKV_SHARED_ENTRIES + 7u) / 8u * 8u];
+  uint16_t free_ring[XIOKV_RING_WORDS * XIOKV_RING_CIDS];
   uint32_t live[XIOKV_SHARED_ENTRIES];
   uint32_t key[XIOKV_SHARED_ENTRIES];
 };
@@ -97,6 +107,8 @@ XIOKV_DEVICE void xiokv_copy_ring(const xiokv_slots &to,
   const xiokv_words *source =
       reinterpret_cast<const xiokv_words *>(from.free_ring);
   xiokv_words *target = reinterpret_cast<xiokv_words *>(to.free_ring);
-  for (uint32_t i = xiokv_lane(); i * 8u < from.window; i += XIOKV_LANES)
+  XIOKV_NO_UNROLL
+  for (uint32_t i = xiokv_lane(); i * XIOKV_RING_CIDS < from.window;
+       i += XIOKV_LANES)
     target[i] = source[i];
 }

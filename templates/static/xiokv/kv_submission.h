@@ -8,6 +8,20 @@
 #include "xiokv/kv_engine_state.h"
 #include "xiokv/kv_types.h"
 
+/// @brief Whether another chunk may be claimed now.
+///
+/// While each queue can still have one, whenever there is room. Of less than
+/// that, only when half of a chunk is done: a queue that is a little ahead does
+/// not take what the others have not come to yet.
+XIOKV_DEVICE bool xiokv_may_claim(const xiokv_engine &engine) {
+  const xiokv_batch &batch = *engine.batch;
+  const uint64_t fair = static_cast<uint64_t>(batch.chunk) * batch.queue_count;
+  const uint32_t most = batch.count - engine.end >= fair
+                            ? engine.limit
+                            : xiokv_min(engine.limit, batch.chunk / 2u + 1u);
+  return engine.in_flight < most;
+}
+
 /// @brief Claim the next chunk of keys, or find that none is left.
 XIOKV_DEVICE void xiokv_claim(xiokv_engine &engine) {
   engine.batch = xiokv_anew(engine.arguments);
@@ -76,6 +90,7 @@ XIOKV_DEVICE void xiokv_store_entries(const xiokv_engine &engine,
   }
   xiokv_wave_barrier();
   xiokv_sqe *ring = reinterpret_cast<xiokv_sqe *>(engine.queue.sq);
+  XIOKV_NO_UNROLL
   for (uint32_t at = xiokv_wave_lane(); at < 4u * width; at += width) {
     const uint32_t step = first + at / 4u;
     if (step < room)
@@ -92,8 +107,17 @@ XIOKV_DEVICE void xiokv_store_entries(const xiokv_engine &engine,
 /// doorbell: on gfx90a and gfx942 a barrier does not wait for another wave's.
 template <class Command>
 XIOKV_DEVICE void xiokv_submit(xiokv_engine &engine, uint32_t room) {
-  for (uint32_t base = 0; base < room; base += XIOKV_LANES) {
+  const uint32_t first = xiokv_first_lane(xiokv_lane());
+  if (first >= room) {
+    xiokv_read_ahead(engine, engine.next + room, engine.end);
+    if (XIOKV_EARLY_ACQUIRE && first < xiokv_watched(engine))
+      xiokv_acquire_system();
+    return;
+  }
+  XIOKV_NO_UNROLL
+  for (uint32_t base = 0; base + first < room; base += XIOKV_LANES) {
     const uint32_t step = base + xiokv_lane();
+    const uint32_t after = base + XIOKV_LANES;
     engine.batch = xiokv_anew(engine.arguments);
     xiokv_sqe sqe;
     if (step < room)
@@ -101,8 +125,9 @@ XIOKV_DEVICE void xiokv_submit(xiokv_engine &engine, uint32_t room) {
     if (XIOKV_LANES == 1)
       xiokv_store_entry(engine, sqe, step);
     else
-      xiokv_store_entries(engine, sqe, step - xiokv_wave_lane(), room);
-    xiokv_read_ahead(engine, engine.next + xiokv_min(base + XIOKV_LANES, room),
+      xiokv_store_entries(engine, sqe, base + first, room);
+    xiokv_read_ahead(engine,
+                     engine.next + (after + first < room ? after : room),
                      engine.end);
   }
   engine.batch = xiokv_anew(engine.arguments);
@@ -112,6 +137,7 @@ XIOKV_DEVICE void xiokv_submit(xiokv_engine &engine, uint32_t room) {
 /// @brief Forget what was stored under no doorbell; all lanes.
 XIOKV_DEVICE void xiokv_take_back(const xiokv_engine &engine, uint32_t room) {
   const xiokv_slots &slots = engine.slots;
+  XIOKV_NO_UNROLL
   for (uint32_t step = xiokv_lane(); step < room; step += XIOKV_LANES) {
     const uint32_t at = xiokv_wrap(engine.take, step, slots.window);
     slots.live[xiokv_slot_of(slots, slots.free_ring[at])] = XIOKV_SLOT_FREE;

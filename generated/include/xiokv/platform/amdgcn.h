@@ -17,8 +17,11 @@
 #define XIOKV_KERNEL                                                           \
   extern "C" __attribute__((global))                                           \
   __attribute__((amdgpu_flat_work_group_size(256, 256))) void
+#define XIOKV_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #define XIOKV_SHARED_VARIABLE(type, name) __attribute__((shared)) type name
 #define XIOKV_SHARED_WINDOW 1024u
+#define XIOKV_EARLY_ACQUIRE 0
+#define XIOKV_SERIAL_LOADS 0
 
 XIOKV_DEVICE uint32_t xiokv_lane() { return __builtin_amdgcn_workitem_id_x(); }
 XIOKV_DEVICE uint32_t xiokv_wave_width() {
@@ -85,6 +88,28 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
 
 XIOKV_DEVICE xiokv_words xiokv_load16_if(bool condition, const void *address) {
   return condition ? xiokv_load16(address) : xiokv_words{};
+}
+
+XIOKV_DEVICE xiokv_words xiokv_read16_if(bool condition, const void *address) {
+  return condition ? *static_cast<const xiokv_words *>(address) : xiokv_words{};
+}
+
+XIOKV_DEVICE uint32_t xiokv_acquire32_if(bool condition, const void *address,
+                                         uint32_t dword) {
+  if (!condition)
+    return 0;
+  return __hip_atomic_load(static_cast<const uint32_t *>(address) + dword,
+                           __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
+}
+
+XIOKV_DEVICE uint32_t xiokv_peek32_if(bool condition, const void *address,
+                                      uint32_t dword) {
+  const xiokv_words words = xiokv_load16_if(condition, address);
+  return dword == 3 ? words.word[3] : words.word[0];
+}
+
+XIOKV_DEVICE xiokv_words xiokv_hold(const xiokv_words &words, uint32_t) {
+  return words;
 }
 
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {

@@ -14,8 +14,11 @@
 #define XIOKV_WAVES 8u
 // One block a multiprocessor will do: what a look needs stays in registers.
 #define XIOKV_KERNEL extern "C" __global__ __launch_bounds__(256, 1) void
+#define XIOKV_NO_UNROLL _Pragma("unroll 1")
 #define XIOKV_SHARED_VARIABLE(type, name) __shared__ type name
 #define XIOKV_SHARED_WINDOW 1024u
+#define XIOKV_EARLY_ACQUIRE 1
+#define XIOKV_SERIAL_LOADS 1
 
 XIOKV_DEVICE uint32_t xiokv_lane() { return threadIdx.x; }
 XIOKV_DEVICE uint32_t xiokv_wave_width() { return 32; }
@@ -70,6 +73,61 @@ XIOKV_DEVICE xiokv_words xiokv_load16_if(bool condition, const void *address) {
                : "l"(address), "r"(condition ? 1u : 0u)
                : "memory");
   return w;
+}
+
+XIOKV_DEVICE xiokv_words xiokv_read16_if(bool condition, const void *address) {
+  xiokv_words w;
+  asm("{\n\t"
+      ".reg .pred p;\n\t"
+      "setp.ne.u32 p, %5, 0;\n\t"
+      "mov.u32 %0, 0;\n\t"
+      "mov.u32 %1, 0;\n\t"
+      "mov.u32 %2, 0;\n\t"
+      "mov.u32 %3, 0;\n\t"
+      "@p ld.global.v4.u32 {%0,%1,%2,%3}, [%4];\n\t"
+      "}"
+      : "=&r"(w.word[0]), "=&r"(w.word[1]), "=&r"(w.word[2]), "=&r"(w.word[3])
+      : "l"(__cvta_generic_to_global(address)), "r"(condition ? 1u : 0u));
+  return w;
+}
+
+XIOKV_DEVICE uint32_t xiokv_peek32_if(bool condition, const void *address,
+                                      uint32_t dword) {
+  uint32_t word;
+  asm volatile("{\n\t"
+               ".reg .pred p;\n\t"
+               "setp.ne.u32 p, %2, 0;\n\t"
+               "mov.u32 %0, 0;\n\t"
+               "@p ld.volatile.u32 %0, [%1];\n\t"
+               "}"
+               : "=&r"(word)
+               : "l"(static_cast<const uint32_t *>(address) + dword),
+                 "r"(condition ? 1u : 0u)
+               : "memory");
+  return word;
+}
+
+XIOKV_DEVICE uint32_t xiokv_acquire32_if(bool condition, const void *address,
+                                         uint32_t dword) {
+  uint32_t word;
+  asm volatile("{\n\t"
+               ".reg .pred p;\n\t"
+               "setp.ne.u32 p, %2, 0;\n\t"
+               "mov.u32 %0, 0;\n\t"
+               "@p ld.acquire.sys.u32 %0, [%1];\n\t"
+               "}"
+               : "=&r"(word)
+               : "l"(static_cast<const uint32_t *>(address) + dword),
+                 "r"(condition ? 1u : 0u)
+               : "memory");
+  return word;
+}
+
+/// @brief What an entry's second word says is not used otherwise.
+XIOKV_DEVICE xiokv_words xiokv_hold(const xiokv_words &words, uint32_t zero) {
+  xiokv_words held = words;
+  held.word[3] |= words.word[1] & zero;
+  return held;
 }
 
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {

@@ -12,11 +12,14 @@
 #include <time.h>
 
 #define XIOKV_DEVICE static inline __attribute__((always_inline))
+#define XIOKV_NO_UNROLL
 #define XIOKV_SHARED_VARIABLE(type, name) type name
 #define XIOKV_CONSTANT
 #define XIOKV_LANES 1u
 #define XIOKV_WAVES 1u
 #define XIOKV_SHARED_WINDOW 0u
+#define XIOKV_EARLY_ACQUIRE 0
+#define XIOKV_SERIAL_LOADS 0
 
 XIOKV_DEVICE uint32_t xiokv_lane() { return 0; }
 XIOKV_DEVICE uint32_t xiokv_wave() { return 0; }
@@ -47,6 +50,28 @@ XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
 
 XIOKV_DEVICE xiokv_words xiokv_load16_if(bool condition, const void *address) {
   return condition ? xiokv_load16(address) : xiokv_words{};
+}
+
+XIOKV_DEVICE xiokv_words xiokv_read16_if(bool condition, const void *address) {
+  return condition ? *static_cast<const xiokv_words *>(address) : xiokv_words{};
+}
+
+XIOKV_DEVICE uint32_t xiokv_acquire32_if(bool condition, const void *address,
+                                         uint32_t dword) {
+  if (!condition)
+    return 0;
+  return __atomic_load_n(static_cast<const uint32_t *>(address) + dword,
+                         __ATOMIC_ACQUIRE);
+}
+
+XIOKV_DEVICE uint32_t xiokv_peek32_if(bool condition, const void *address,
+                                      uint32_t dword) {
+  const xiokv_words words = xiokv_load16_if(condition, address);
+  return dword == 3 ? words.word[3] : words.word[0];
+}
+
+XIOKV_DEVICE xiokv_words xiokv_hold(const xiokv_words &words, uint32_t) {
+  return words;
 }
 
 XIOKV_DEVICE void xiokv_store16(void *address, xiokv_words words) {
