@@ -215,25 +215,6 @@ void several_queues(Workgroups &machine, uint64_t seed, Tally &tally) {
     expect_some("commands on a queue", queue.report.completed);
 }
 
-/// No completion comes, so that no queue has done a part of its chunk.
-void no_queue_takes_two_shares(Workgroups &machine, uint64_t seed,
-                               Tally &tally) {
-  const Shape roomy = {64, 64, 40, 4};
-  Stage stage(machine, seed, tally, 30, {roomy, roomy, roomy});
-  stage.store_all(sizes_below(30, 50));
-  const uint64_t before[] = {stage.play.queues[0].report.submitted,
-                             stage.play.queues[1].report.submitted,
-                             stage.play.queues[2].report.submitted};
-  stage.fault(XIOKV_EMU_STALL, 0, 1);
-  Request request = stage.ask("exist");
-  request.deadline = machine.pace().impatient;
-  request.chunk = 10;
-  expect_all(stage.play.exist(request), XIOKV_OUTCOME_TIMEOUT);
-  for (size_t i = 0; i < 3; ++i)
-    expect("commands of a queue",
-           stage.play.queues[i].report.submitted - before[i], 10);
-}
-
 void tables_in_memory(Workgroups &machine, uint64_t seed, Tally &tally) {
   const uint32_t window = machine.shared_window() + 1;
   Stage stage(machine, seed, tally, 60, {{16, 33, window, 4}});
@@ -323,7 +304,6 @@ const std::vector<Case> cases = {
     named("one batch after the other", one_batch_after_the_other),
     named("a value above what the queue carries", above_what_the_queue_carries),
     named("several queues", several_queues),
-    named("no queue takes two shares", no_queue_takes_two_shares),
     named("tables in the queue's memory", tables_in_memory),
     named("tables in the queue's memory that wrap", tables_in_memory_that_wrap),
     named("lists", lists),

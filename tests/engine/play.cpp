@@ -76,8 +76,7 @@ Request Play::request(const std::string &command,
                       const std::vector<uint32_t> &sizes, uint32_t start,
                       bool scattered) {
   Request request = {
-      command, keys, sizes, {}, nullptr, workgroups_.pace().patient,
-      0,       0,    0,     0};
+      command, keys, sizes, {}, nullptr, workgroups_.pace().patient, 0, 0, 0};
   uint64_t end = 0;
   for (uint32_t size : sizes) {
     request.offsets.push_back(end);
@@ -129,7 +128,7 @@ Results Play::launch(Request &request) {
   batch.total = request.total;
   batch.count = static_cast<uint32_t>(count);
   batch.queue_count = static_cast<uint32_t>(queues.size());
-  batch.chunk = request.chunk != 0 ? request.chunk : 1 + below(20);
+  batch.chunk = 1 + below(20);
   request.buffer->describe(batch);
   limited_ = request.stop_at != 0 || request.total != 0;
   was_dead_ = any_dead();

@@ -35,7 +35,6 @@ struct Request {
   /// When the clock leaps by twice the deadline, as if all had been stopped for
   /// so long; 0: never.
   uint64_t leap_at;
-  uint32_t chunk; ///< Keys a claim; 0: any number.
 
   static constexpr uint64_t preset = UINT64_MAX;
 };
