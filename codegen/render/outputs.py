@@ -15,11 +15,16 @@ from xiokv.codegen.errors import UsageError
 from xiokv.codegen.render.c import render_headers
 from xiokv.codegen.render.engine import engine_outputs
 from xiokv.codegen.render.python import twin
+from xiokv.codegen.render.rocm_xio import rocm_xio_headers
 from xiokv.codegen.spec.model import Spec
 
 Renderer = Callable[[Spec], dict[str, str]]
 
-OUTPUTS: dict[str, Renderer] = {"headers": render_headers, "engine": engine_outputs}
+OUTPUTS: dict[str, Renderer] = {
+    "headers": render_headers,
+    "engine": engine_outputs,
+    "rocm-xio": rocm_xio_headers,
+}
 
 
 def render_all(spec: Spec, output: Output) -> dict[Path, str]:

@@ -1,0 +1,203 @@
+"""The text of the rocm-xio headers: what compiles it, and what no formatter changes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xiokv.codegen.bits import Bits
+from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.facts import Enumerator, Facts
+from xiokv.codegen.render.rocm_xio import rocm_xio_headers
+from xiokv.codegen.semantics.docs import load_docs
+from xiokv.codegen.spec.model import SemanticField, Spec
+
+from .conftest import COMPILERS, CONSUMER
+
+CLANG_FORMAT = Path(sys.executable).with_name("clang-format")
+LLVM = "{BasedOnStyle: LLVM, ColumnLimit: 80}"
+OFF = "// clang-format off\n"
+# In the manner of the library's own style: other pointers, other order of includes.
+THEIRS = "{BasedOnStyle: LLVM, PointerAlignment: Left, IncludeBlocks: Regroup, IndentWidth: 2}"
+HOSTILE = 'end */ #error out\n#error "line" \\\n??/\n/* \\brief @brief """ %s {{ x }} \x00\u2028'
+
+
+@pytest.fixture(scope="module")
+def texts(spec: Spec) -> dict[str, str]:
+    return rocm_xio_headers(spec)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("source", ["calls.cpp", "names.cpp"])
+def test_the_library_compiles(compile_with: Any, headers: Path, compiler: str, source: str) -> None:
+    compile_with(compiler, headers, "-fsyntax-only", CONSUMER / source)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", ["nvme-kv.h", "spdk-nvme-kv.h"])
+def test_a_header_compiles_on_its_own_and_twice(
+    compile_with: Any, headers: Path, tmp_path: Path, compiler: str, name: str
+) -> None:
+    unit = tmp_path / "unit.cpp"
+    unit.write_text(f'#include "{name}"\n#include "{name}"\n', encoding="utf-8")
+    compile_with(compiler, headers, "-fsyntax-only", unit)
+
+
+@pytest.fixture
+def other_library(tmp_path: Path) -> Path:
+    """Return a library that has HIP and no header of its own for the entry."""
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "hip").symlink_to(CONSUMER / "hip")
+    return tmp_path / "library"
+
+
+ENTRY = (CONSUMER / "nvme-ep-generated.h").read_text(encoding="utf-8").replace("#pragma once", "")
+
+
+def test_an_entry_that_the_includer_declares_is_enough(
+    compile_with: Any, headers: Path, other_library: Path
+) -> None:
+    unit = other_library / "unit.cpp"
+    unit.write_text(f'{ENTRY}#include "nvme-kv.h"\n', encoding="utf-8")
+    compile_with("g++", headers, "-fsyntax-only", unit, beside=other_library)
+
+
+@pytest.mark.parametrize(
+    ("member", "wrong", "said"),
+    [
+        ("uint8_t flags;", "uint16_t flags;", "nvme_sqe has another size"),
+        ("  uint32_t cdw13;\n  uint32_t cdw14;", "uint32_t cdw14, cdw13;", "cdw13 lies elsewhere"),
+    ],
+)
+def test_an_entry_of_another_shape_does_not_compile(
+    compile_with: Any, headers: Path, other_library: Path, member: str, wrong: str, said: str
+) -> None:
+    assert member in ENTRY
+    unit = other_library / "unit.cpp"
+    unit.write_text(f'{ENTRY.replace(member, wrong)}#include "nvme-kv.h"\n', encoding="utf-8")
+    with pytest.raises(AssertionError, match=said):
+        compile_with("g++", headers, "-fsyntax-only", unit, beside=other_library)
+
+
+def test_the_functions_compile_for_amd_gpus(
+    compile_with: Any, headers: Path, tmp_path: Path
+) -> None:
+    flags = ("-x", "hip", "--offload-device-only", "--offload-arch=gfx942")
+    bare = ("-nogpuinc", "-nogpulib", "--no-gpu-bundle-output", "-O2")
+    listing = tmp_path / "kernels.s"
+    kernels = CONSUMER / "kernels.hip"
+    compile_with("clang-19", headers, *flags, *bare, "-S", "-o", listing, kernels)
+    text = listing.read_text(encoding="utf-8")
+    assert {"encode_keys", "encode_exec"} <= set(re.findall(r"^(\w+):", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("style", [LLVM, THEIRS, "Google", "Mozilla"])
+def test_clang_format_changes_nothing(texts: dict[str, str], tmp_path: Path, style: str) -> None:
+    for path, text in texts.items():
+        assert formatted(text, tmp_path / Path(path).name, style) == text, path
+
+
+def test_the_text_is_in_llvm_style_of_80_columns(texts: dict[str, str], tmp_path: Path) -> None:
+    for path, text in texts.items():
+        open_to_change = text.replace(OFF, "")
+        assert open_to_change != text
+        assert formatted(open_to_change, tmp_path / Path(path).name, LLVM) == open_to_change, path
+        assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def formatted(text: str, path: Path, style: str) -> str:
+    """Return a header after `clang-format -i`."""
+    if not CLANG_FORMAT.exists():
+        pytest.skip("clang-format is not installed beside the interpreter")
+    path.write_text(text, encoding="utf-8")
+    subprocess.run([CLANG_FORMAT, f"--style={style}", "-i", path], check=True)
+    return path.read_text(encoding="utf-8")
+
+
+DECLARED = re.compile(
+    r"(?:__host__ __device__ static inline \w+\s+|#define |enum (?=\w)|  (?=\w+ = 0x))(\w+)"
+)
+
+
+def test_every_public_symbol_is_documented(texts: dict[str, str]) -> None:
+    for path, text in texts.items():
+        bare = [
+            found[1]
+            for found in DECLARED.finditer(text)
+            if not re.search(r"\*/\n\Z", text[: found.start()])
+        ]
+        assert bare == [], path
+    kept = DECLARED.findall(texts["rocm-xio/nvme-kv.h"])
+    assert {"kvSqeSetup", "kvExecSqeSetup", "NVME_KV_KEY_MAX_LEN", "nvme_kv_cmd_exec"} <= set(kept)
+
+
+def test_every_parameter_and_every_result_is_documented(texts: dict[str, str]) -> None:
+    function = re.compile(
+        r"/\*\*\n((?: \*.*\n)+)__host__ __device__ static inline (\w+)\s+(\w+)\(([^)]*)\)"
+    )
+    found = function.findall(texts["rocm-xio/nvme-kv.h"])
+    assert len(found) == 4
+    for comment, result, name, parameters in found:
+        named = [re.findall(r"\w+", p.partition("[")[0])[-1] for p in parameters.split(",")]
+        assert re.findall(r"@param (\w+)", comment) == named, name
+        assert ("@brief " in comment, "@return " in comment) == (True, result != "void"), name
+
+
+def test_a_profile_changes_only_the_identity_in_the_banner(
+    make_spec: Any, texts: dict[str, str]
+) -> None:
+    field = SemanticField("layer", 12, Bits(7, 0), "key", ("store",), "index", "A layer.")
+    spec = make_spec(field)
+    plain = make_spec().identity.spec
+    for path, text in rocm_xio_headers(spec).items():
+        assert text.replace(spec.identity.spec, plain) == texts[path]
+
+
+def test_hostile_text_stays_within_its_comment(
+    compile_with: Any, make_spec: Any, write: Any, tmp_path: Path
+) -> None:
+    docs = load_docs() | {"XIOKV_OPC_STORE": HOSTILE, "XIOKV_SC_KEY_EXISTS": HOSTILE}
+    headers = write(make_spec(docs=docs))
+    for compiler in COMPILERS:
+        compile_with(compiler, headers, "-Wcomment", "-fsyntax-only", CONSUMER / "names.cpp")
+
+
+def with_enum(facts: Facts, tag: str, change: Any) -> Facts:
+    """Return facts in which the enumerators of one enum are others."""
+    enums = [
+        replace(enum, enumerators=change(enum.enumerators)) if enum.name == tag else enum
+        for enum in facts.enums
+    ]
+    return replace(facts, enums=tuple(enums))
+
+
+def test_an_opcode_that_takes_the_place_of_exec_is_refused(make_spec: Any, facts: Facts) -> None:
+    append = Enumerator("SPDK_NVME_OPC_KV_APPEND", 0x83)
+    changed = with_enum(facts, "spdk_nvme_kv_opcode", lambda given: (*given, append))
+    with pytest.raises(XiokvError, match="nvme_kv_cmd_exec and SPDK_NVME_OPC_KV_APPEND are both"):
+        rocm_xio_headers(make_spec(of=changed))
+
+
+def test_a_status_that_upstream_no_longer_has_is_named(make_spec: Any, facts: Facts) -> None:
+    changed = with_enum(
+        facts,
+        "spdk_nvme_generic_command_status_code",
+        lambda given: tuple(e for e in given if e.name != "SPDK_NVME_SC_KEY_EXISTS"),
+    )
+    with pytest.raises(XiokvError, match="no status code SPDK_NVME_SC_KEY_EXISTS"):
+        rocm_xio_headers(make_spec(of=changed))
+
+
+@pytest.mark.parametrize("path", ["rocm-xio/nvme-kv.h", "rocm-xio/spdk-nvme-kv.h"])
+def test_a_header_opens_with_its_banner(texts: dict[str, str], spec: Spec, path: str) -> None:
+    head = texts[path].partition("#pragma once")[0]
+    for expected in ("SPDX-License-Identifier: MIT", "do not edit", "SPDK (BSD-3-Clause)", OFF):
+        assert expected in head
+    assert spec.provenance.commit in head
+    assert spec.identity.spec in head
