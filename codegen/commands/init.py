@@ -34,8 +34,9 @@ profile = "default"
 [output]
 dir = "generated"
 # headers: C headers with encoders and decoders. engine: the batch kernels and what they
-# include. python: the same definitions as one Python file.
-emit = ["headers", "engine", "python"]
+# include. python: the same definitions as one Python file. rocm-xio: nvme-kv.h for that
+# library, which needs none of the others.
+emit = {emit}
 
 [compile]
 # What each build compiles besides: "host" for the kernels as a library for this machine,
@@ -47,13 +48,20 @@ cuda_arch = []
 """
 
 
+_EMIT = ("headers", "engine", "python")
+
+
 @click.command(name="init")
+@click.option(
+    "--rocm-xio", "rocm_xio", is_flag=True, help="Emit nvme-kv.h for rocm-xio, and no more."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def command(project: str | None, as_json: bool) -> None:
+def command(project: str | None, rocm_xio: bool, as_json: bool) -> None:
     """Begin a project here: a commented xiokv.toml, the bundled spec file and its lock."""
     root = _folder(project)
-    text = _TEXT.format(requires=_this_series())
+    emit = json.dumps(("rocm-xio",) if rocm_xio else _EMIT)
+    text = _TEXT.format(requires=_this_series(), emit=emit)
     config = read_config(Document(text, CONFIG_NAME), root)
     with held(root):
         _refuse_a_project(config)

@@ -26,6 +26,14 @@ def test_what_init_writes_builds_and_is_current(empty: Path, run) -> None:
     assert (empty / "generated/nvme_kv.py").is_file()
 
 
+def test_a_project_for_rocm_xio_builds_its_headers_alone(empty: Path, run) -> None:
+    assert run("init", "--rocm-xio").code == 0
+    assert run("build").code == 0
+    assert run("check").code == 0
+    written = [path.name for path in sorted(empty.joinpath("generated").rglob("*.*"))]
+    assert written == ["nvme-kv.h", "spdk-nvme-kv.h", "nvme_kv.json"]
+
+
 def test_the_lock_is_the_one_that_fetch_leaves(empty: Path, run, snapshot) -> None:
     run("init")
     before = snapshot()
