@@ -78,7 +78,7 @@ def rocm_xio_headers(spec: Spec) -> dict[str, str]:
 
 def _nvme_kv(spec: Spec) -> str:
     command = spec.command("store")  # the others lay out the same fields, or fewer
-    opcodes = spec.enum("Opcode").enumerators
+    opcodes = _from_upstream(spec.enum("Opcode"))
     _refuse_a_clash(opcodes)
     return render(
         "rocm-xio/nvme-kv.h.j2",
@@ -92,6 +92,11 @@ def _nvme_kv(spec: Spec) -> str:
         statuses=[_define(_status(spec, short)) for short in _STATUSES],
         assignments=[f"sqe->cdw{index} = {_value(command, index)};" for index in _plain(command)],
     )
+
+
+def _from_upstream(enum: PublicEnum) -> tuple[PublicEnumerator, ...]:
+    """Return the enumerators that SPDK defines; a project may have added the vendor's Exec."""
+    return tuple(enumerator for enumerator in enum.enumerators if enumerator.upstream)
 
 
 def _refuse_a_clash(opcodes: tuple[PublicEnumerator, ...]) -> None:
@@ -145,7 +150,7 @@ def _upstream(enum: PublicEnum) -> UpstreamEnum:
     return UpstreamEnum(
         _comment(enum.brief),
         enum.upstream,
-        tuple(_enumerator(e.upstream, e) for e in enum.enumerators),
+        tuple(_enumerator(e.upstream, e) for e in _from_upstream(enum)),
     )
 
 

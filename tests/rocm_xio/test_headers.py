@@ -16,7 +16,7 @@ from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.facts import Enumerator, Facts
 from xiokv.codegen.render.rocm_xio import rocm_xio_headers
 from xiokv.codegen.semantics.docs import load_docs
-from xiokv.codegen.spec.model import SemanticField, Spec
+from xiokv.codegen.spec.model import PublicEnumerator, SemanticField, Spec
 
 from .conftest import COMPILERS, CONSUMER
 
@@ -182,6 +182,15 @@ def test_an_opcode_that_takes_the_place_of_exec_is_refused(make_spec: Any, facts
     changed = with_enum(facts, "spdk_nvme_kv_opcode", lambda given: (*given, append))
     with pytest.raises(XiokvError, match="nvme_kv_cmd_exec and SPDK_NVME_OPC_KV_APPEND are both"):
         rocm_xio_headers(make_spec(of=changed))
+
+
+def test_an_exec_of_the_project_changes_nothing(spec: Spec, texts: dict[str, str]) -> None:
+    vendor = PublicEnumerator("XIOKV_OPC_EXEC", "EXEC", 0x83, "", "Exec.")
+    enums = [
+        replace(enum, enumerators=(*enum.enumerators, vendor)) if enum.python == "Opcode" else enum
+        for enum in spec.enums
+    ]
+    assert rocm_xio_headers(replace(spec, enums=tuple(enums))) == texts
 
 
 def test_a_status_that_upstream_no_longer_has_is_named(make_spec: Any, facts: Facts) -> None:
