@@ -8,13 +8,12 @@ import shutil
 import ssl
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 
 import pytest
+
+from .site import Site, serve
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fetch-spdk-kv-headers.sh"
 HEADER = "include/spdk/nvme_spec.h"
@@ -22,52 +21,6 @@ BODY = b"enum spdk_nvme_kv_opcode { A = 1 };\n" * 3000
 CORE_UTILITIES = ("cat", "dirname", "env", "mkdir", "mv", "rm", "sha256sum", "touch")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@dataclass
-class Site:
-    """A web server on this machine: one answer a path; redirects for some."""
-
-    url: str
-    bodies: dict[str, bytes] = field(default_factory=dict)
-    statuses: dict[str, int] = field(default_factory=dict)
-    redirects: dict[str, str] = field(default_factory=dict)
-    announced: dict[str, int | None] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-
-
-def serve(context: ssl.SSLContext | None = None) -> Iterator[Site]:
-    site = Site("")
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            site.asked.append(self.path)
-            body = site.bodies.get(self.path, b"404: Not Found")
-            moved = site.redirects.get(self.path)
-            known = 200 if self.path in site.bodies else 404
-            self.send_response(302 if moved else site.statuses.get(self.path, known))
-            if moved:
-                self.send_header("Location", moved)
-            length = site.announced.get(self.path, len(body))
-            if length is not None:
-                self.send_header("Content-Length", str(length))
-            self.end_headers()
-            with suppress(ConnectionError):  # the script may have seen enough
-                self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test output clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    if context:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    site.url = f"{'https' if context else 'http'}://127.0.0.1:{server.server_port}"
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield site
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 @pytest.fixture
