@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from xiokv.runtime.kv import KV
     from xiokv.runtime.memory_mode import MemoryMode
     from xiokv.runtime.module import Module, load
+    from xiokv.runtime.nvme import Passthrough, passthrough
     from xiokv.runtime.queues import QueuePair
     from xiokv.runtime.results import BatchFault, Result
 
@@ -44,6 +45,7 @@ __all__ = [
     "MissingFault",
     "Module",
     "Outcome",
+    "Passthrough",
     "Place",
     "QueuePair",
     "Relay",
@@ -51,6 +53,7 @@ __all__ = [
     "RuntimeFault",
     "Stream",
     "load",
+    "passthrough",
 ]
 
 _HOMES = {
@@ -65,6 +68,7 @@ _HOMES = {
     "kv": ("KV",),
     "memory_mode": ("MemoryMode",),
     "module": ("Module", "load"),
+    "nvme": ("Passthrough", "passthrough"),
     "queues": ("QueuePair",),
     "results": ("BatchFault", "Result"),
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "controller.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace xiokv::passthrough {
+
+namespace {
+
+/// Between looks at doorbells that nobody rings: a command takes far longer.
+void rest(uint32_t idle_rounds) {
+  constexpr uint32_t yields = 200;
+  constexpr std::chrono::microseconds longest{200};
+  if (idle_rounds < yields)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(
+        std::min(longest, std::chrono::microseconds(idle_rounds - yields + 1)));
+}
+
+} // namespace
+
+Controller::Controller(const xiokv_pass_config &config)
+    : config_(config), device_(config), doorbells_(2 * (config.queues + 1)) {
+  try {
+    for (uint32_t i = 0; i < config.threads; ++i)
+      threads_.emplace_back([this] { work(); });
+    threads_.emplace_back([this] { follow(); });
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+Controller::~Controller() { end(); }
+
+void Controller::end() {
+  ending_ = true;
+  {
+    const std::lock_guard<std::mutex> lock(work_mutex_);
+    waiting_.notify_all();
+  }
+  for (std::thread &thread : threads_)
+    thread.join();
+}
+
+uint64_t Controller::doorbells() const {
+  return reinterpret_cast<uintptr_t>(doorbells_.data());
+}
+
+bool Controller::create_queue(const xiokv_pass_queue &made) {
+  const std::lock_guard<std::mutex> lock(table_mutex_);
+  if (made.qid < 1 || made.qid > config_.queues || queues_.count(made.qid) != 0)
+    return false;
+  Line *line = &doorbells_[2 * made.qid];
+  queues_[made.qid] =
+      std::make_shared<Queue>(made, &line[0].doorbell, &line[1].doorbell);
+  return true;
+}
+
+bool Controller::delete_queue(uint32_t qid) {
+  std::shared_ptr<Queue> queue;
+  {
+    const std::lock_guard<std::mutex> lock(table_mutex_);
+    const auto found = queues_.find(qid);
+    if (found == queues_.end())
+      return false;
+    queue = found->second;
+    queues_.erase(found);
+  }
+  queue->close();
+  queue->wait();
+  return true;
+}
+
+Counters Controller::counters() const {
+  return {commands_, completions_, device_.failures(), device_.last_errno(), 0};
+}
+
+void Controller::follow() {
+  for (uint32_t idle = 0; !ending_;) {
+    if (fetch_all())
+      idle = 0;
+    else
+      rest(idle++);
+  }
+}
+
+bool Controller::fetch_all() {
+  const std::lock_guard<std::mutex> table(table_mutex_);
+  uint64_t fetched = 0;
+  for (const auto &[qid, queue] : queues_)
+    for (Work next = {queue, {}}; queue->fetch(next.sqe); ++fetched) {
+      const std::lock_guard<std::mutex> lock(work_mutex_);
+      work_.push_back(next);
+      waiting_.notify_one();
+    }
+  commands_ += fetched;
+  return fetched != 0;
+}
+
+/// What a queue that is going has not handed to the driver yet is dropped.
+void Controller::work() {
+  for (Work next; take(next); next = {}) {
+    const Outcome outcome =
+        next.queue->closed() ? Outcome{} : device_.run(next.sqe);
+    completions_ += next.queue->complete(next.sqe, outcome) ? 1 : 0;
+  }
+}
+
+bool Controller::take(Work &work) {
+  std::unique_lock<std::mutex> lock(work_mutex_);
+  waiting_.wait(lock, [this] { return ending_ || !work_.empty(); });
+  if (work_.empty())
+    return false;
+  work = std::move(work_.front());
+  work_.pop_front();
+  return true;
+}
+
+} // namespace xiokv::passthrough

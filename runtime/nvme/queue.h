@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief A queue pair in this process's memory: entries in, completions out.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "device.h"
+
+namespace xiokv::passthrough {
+
+/// @brief A queue pair. One thread fetches; any may complete.
+class Queue {
+public:
+  Queue(const xiokv_pass_queue &made, uint32_t *tail_doorbell,
+        uint32_t *head_doorbell);
+
+  /// @brief Take the next entry, if there is one and the completion ring has
+  /// room for all that was fetched.
+  bool fetch(Sqe &sqe);
+
+  /// @brief Post the completion of a fetched entry, or where the queue is going
+  /// drop it.
+  /// @return Whether it was posted.
+  bool complete(const Sqe &sqe, const Outcome &outcome);
+
+  /// @brief Fetch no more, and post no more.
+  void close();
+  bool closed() const;
+
+  /// @brief Wait until nothing that was fetched is under way.
+  void wait();
+
+private:
+  uint32_t room();
+
+  const xiokv_pass_queue made_;
+  uint32_t *const tail_doorbell_;
+  uint32_t *const head_doorbell_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  uint32_t sq_head_ = 0;
+  uint32_t cq_tail_ = 0;
+  uint32_t phase_ = 1;
+  uint32_t in_flight_ = 0;
+  bool closed_ = false;
+};
+
+} // namespace xiokv::passthrough

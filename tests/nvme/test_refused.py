@@ -1,0 +1,97 @@
+"""What is no key-value namespace, or is in use, is refused before anything is sent."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import pytest
+
+from xiokv.runtime import ArgumentFault, MissingFault, Passthrough, passthrough
+from xiokv.runtime.drivers.base import Driver
+from xiokv.runtime.nvme import opened
+
+from .conftest import DEVICE, Standin
+
+
+def test_a_path_that_is_not_there() -> None:
+    with pytest.raises(MissingFault, match=r"/dev/ng99n1: No such file.*/dev/ng<controller>"):
+        passthrough("/dev/ng99n1")
+
+
+def test_a_file_that_is_no_device(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ArgumentFault, match=r"no character device$"):
+        passthrough(tmp_path / "file")
+
+
+def test_a_block_device_leads_to_its_character_device(tmp_path: Path) -> None:
+    (tmp_path / "nvme3n2p1").touch()
+    with pytest.raises(ArgumentFault, match="its character device is /dev/ng3n2"):
+        passthrough(tmp_path / "nvme3n2p1")
+
+
+def test_a_device_that_is_no_namespace() -> None:
+    with pytest.raises(ArgumentFault, match=r"/dev/null is no NVMe namespace \(.+\); one is"):
+        passthrough(DEVICE)
+
+
+@pytest.mark.parametrize("line", ["/dev/nvme0n1 / ext4 rw 0 0", "/dev/nvme0n1p2\tpartition 8"])
+def test_a_namespace_that_is_in_use(tmp_path: Path, line: str) -> None:
+    (tmp_path / "mounts").write_text(f"/dev/nvme0n10 /data ext4 rw 0 0\n{line}\n")
+    device = tmp_path / "ng0n1"
+    device.symlink_to("/dev/null")
+    with pytest.raises(ArgumentFault, match=r"is in use: .*mounts names /dev/nvme0n1"):
+        opened._check_unused(str(device), str(device), (tmp_path / "mounts",))
+
+
+def test_a_namespace_that_is_not_in_use(tmp_path: Path) -> None:
+    (tmp_path / "mounts").write_text("/dev/nvme0n10 / ext4 rw 0 0\n/dev/nvme10n1 /a ext4 rw 0 0\n")
+    opened._check_unused("/dev/ng0n1", "/dev/ng0n1", (tmp_path / "mounts", tmp_path / "none"))
+
+
+def test_a_namespace_that_holds_blocks(standin: Standin) -> None:
+    """The identifiers of a namespace end at once where there are none."""
+
+    @opened.IOCTL
+    def blocks(fd: int, request: int, argument: int) -> int:
+        answer = int(standin.ioctl(fd, ctypes.c_ulong(request), ctypes.c_void_p(argument)))
+        if request == 0xC0504E47 and answer == 0:  # the data of Identify, where CNS is 03h
+            address = ctypes.c_uint64.from_address(argument + 24).value
+            if ctypes.c_uint32.from_address(argument + 40).value == 3:
+                ctypes.memset(address, 0, 4096)
+        return answer
+
+    with pytest.raises(ArgumentFault, match="namespace 7 is not key-value"):
+        passthrough(DEVICE, ioctl=blocks)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("threads", 0), ("threads", 1025), ("queues", 0), ("queues", "2")]
+)
+def test_an_option_that_is_not_allowed(option: str, value: object) -> None:
+    with pytest.raises(ArgumentFault, match=option):
+        passthrough(DEVICE, **{option: value})
+
+
+def test_a_namespace_of_another_number(device: Passthrough) -> None:
+    assert device.limits(7) == device.limits(1)
+    with pytest.raises(ArgumentFault, match="is namespace 7; 1 stands for it"):
+        device.limits(2)
+
+
+def test_a_module_that_does_not_run_on_the_host(device: Passthrough) -> None:
+    class Elsewhere:
+        name = "cuda"
+
+    driver: Driver = Elsewhere()  # type: ignore[assignment]
+    with pytest.raises(ArgumentFault, match=r"a module for cuda cannot make"):
+        device.connect(driver)
+
+
+def test_what_is_closed(standin: Standin) -> None:
+    device = passthrough(DEVICE, ioctl=standin.ioctl)
+    device.close()
+    device.close()
+    with pytest.raises(Exception, match="/dev/null is closed"):
+        device.counters()
