@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from xiokv.runtime.kv import KV
     from xiokv.runtime.memory_mode import MemoryMode
     from xiokv.runtime.module import Module, load
+    from xiokv.runtime.operation import Operation
     from xiokv.runtime.queues import QueuePair
     from xiokv.runtime.results import BatchFault, Result
 
@@ -43,6 +44,7 @@ __all__ = [
     "MemoryMode",
     "MissingFault",
     "Module",
+    "Operation",
     "Outcome",
     "Place",
     "QueuePair",
@@ -65,6 +67,7 @@ _HOMES = {
     "kv": ("KV",),
     "memory_mode": ("MemoryMode",),
     "module": ("Module", "load"),
+    "operation": ("Operation",),
     "queues": ("QueuePair",),
     "results": ("BatchFault", "Result"),
 }
