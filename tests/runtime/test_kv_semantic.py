@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import struct
 from dataclasses import replace
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xiokv.codegen.semantics.words import fault_of
 from xiokv.runtime.description import SemanticField
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.kv import KV
 from xiokv.runtime.module import Module
 from xiokv.runtime.operation import Operation
 from xiokv.runtime.semantic import NO_SEMANTIC, pack_semantic, per_key_dwords
@@ -126,3 +129,10 @@ def test_fields_reach_the_wire(module: Module) -> None:
         (0, 0, 8),
         (0, 0, 8),  # the page that says that there is no more
     ]
+
+
+@pytest.mark.parametrize("call", [KV.store, KV.retrieve, KV.exist, KV.delete, KV.list])
+def test_no_field_may_be_called_like_a_parameter(call: Any) -> None:
+    """The generator refuses the name; a field that had it could not be given."""
+    names = set(inspect.signature(call).parameters) - {"semantic"}
+    assert {name for name in names if fault_of(name) is None} == set()
