@@ -79,7 +79,7 @@ def _pack_dword(chosen: list[tuple[SemanticField, Any]], count: int) -> Semantic
     for field, given in chosen:
         mask |= _max(field) << field.lsb
         if field.scope == "batch" or isinstance(given, (int, np.integer)):
-            value |= int(_checked(field, [_one(field, given)], 1)[0]) << field.lsb
+            value |= _one(field, given) << field.lsb
         else:
             bits = _checked(field, given, count) << field.lsb
             per_key = bits if per_key is None else per_key | bits
@@ -88,23 +88,34 @@ def _pack_dword(chosen: list[tuple[SemanticField, Any]], count: int) -> Semantic
 
 def _one(field: SemanticField, given: Any) -> int:
     try:
-        return integer(field.name, given)
+        value = integer(field.name, given)
     except ArgumentFault:
         raise ArgumentFault(
             f"{field.name} is a {type(given).__name__}; its scope is the {field.scope}: allowed is"
             f" one integer{' for all keys' if field.scope == 'batch' else ', or one a key'}"
         ) from None
+    _check(field, value)
+    return value
 
 
 def _checked(field: SemanticField, given: Any, count: int) -> npt.NDArray[np.int64]:
-    values = integers(field.name, given, count)
+    try:
+        values = integers(field.name, given, count)
+    except ArgumentFault as fault:
+        raise ArgumentFault(f"{fault}; {_allowed(field)}") from fault
     wrong = (values < 0) | (values > _max(field))
     if wrong.any():
-        raise ArgumentFault(
-            f"{field.name} = {values[wrong.argmax()]:#x}: 0 to {_max(field):#x} fit its bits,"
-            f" CDW{field.dword}[{field.msb}:{field.lsb}]"
-        )
+        _check(field, int(values[wrong.argmax()]))
     return values
+
+
+def _check(field: SemanticField, value: int) -> None:
+    if not 0 <= value <= _max(field):
+        raise ArgumentFault(f"{field.name} = {value:#x}: {_allowed(field)}")
+
+
+def _allowed(field: SemanticField) -> str:
+    return f"0 to {_max(field):#x} fit its bits, CDW{field.dword}[{field.msb}:{field.lsb}]"
 
 
 def _max(field: SemanticField) -> int:

@@ -81,6 +81,12 @@ REFUSED: dict[str, tuple[Operation, dict[str, Any], str]] = {
         {"tier": 16},
         r"tier = 0x10: 0 to 0xf fit its bits, CDW11\[19:16\]",
     ),
+    "far too wide": (Operation.STORE, {"rank": 2**64}, "rank = 0x10000000000000000: 0 to 0xff"),
+    "64 bits a key": (
+        Operation.STORE,
+        {"rank": np.full(3, 2**64 - 1, np.uint64)},
+        r"rank hold 18446744073709551615.*; 0 to 0xff fit its bits, CDW12\[7:0\]",
+    ),
     "negative": (Operation.STORE, {"rank": -1}, "rank = -0x1"),
     "too wide for a key": (Operation.STORE, {"rank": [0, 256, 0]}, "rank = 0x100"),
     "one a key for the batch": (
