@@ -15,6 +15,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import resolve_below, stays_below
+from xiokv.codegen.semantics.profiles import DEFAULT, packaged
 from xiokv.codegen.tomlfile import Document, Table
 from xiokv.codegen.upstream.urls import check_url
 from xiokv.codegen.version import VERSION
@@ -66,9 +67,9 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class Semantics:
-    """Choices that no header states. `profile` is None for the packaged default."""
+    """Choices that no header states: `profile` is a packaged one's name, or a path."""
 
-    profile: Path | None
+    profile: Path | str
     exec: bool
 
 
@@ -238,9 +239,10 @@ class _Reader:
         return upstream
 
     def semantics(self, table: Table) -> Semantics:
-        profile = table.string("profile", "default")
+        profile = table.string("profile", DEFAULT)
+        is_packaged = profile in packaged()
         return Semantics(
-            profile=None if profile == "default" else self._path(table, "profile", profile),
+            profile=profile if is_packaged else self._path(table, "profile", profile),
             exec=table.flag("exec", False),
         )
 

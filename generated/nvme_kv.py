@@ -13,7 +13,7 @@ It follows the same spec as the generated C headers: `SPEC_SHA256` names it.
 from __future__ import annotations
 
 import ctypes  # noqa: F401 - used by the layouts further down
-import enum  # noqa: F401 - used by the enums further down
+import enum
 import operator
 import struct
 from collections.abc import Mapping
@@ -127,7 +127,7 @@ class Completion:
 
 
 def encode(
-    command: int | str,
+    command: int | str | enum.Enum,
     /,
     *,
     nsid: int,
@@ -139,7 +139,7 @@ def encode(
     """Return the 64 bytes of a command, with CID, PSDT and the data pointer zero.
 
     Args:
-        command: an `Opcode`, or the command's name.
+        command: an `Operation`, an `Opcode`, or the command's name.
         nsid: 1 to FFFFFFFEh.
         key: 1 to 16 bytes; for List the start key, which may be empty.
         value_size: size of the value, or of the host buffer, in bytes.
@@ -241,7 +241,9 @@ def dtype(record: str) -> Any:
     return numpy.dtype(_DTYPES[record])  # type: ignore[call-overload]
 
 
-def _layout(command: int | str) -> _Layout:
+def _layout(command: int | str | enum.Enum) -> _Layout:
+    if isinstance(command, enum.Enum):
+        command = command.value
     for layout in _COMMANDS.values():
         if command in (layout.name, layout.opcode):
             return layout
@@ -642,6 +644,50 @@ class StatusType(enum.IntEnum):
     PATH = 0x03
     #: The code is defined by the vendor.
     VENDOR_SPECIFIC = 0x07
+
+
+class Operation(enum.Enum):
+    """A command: its word, which is its value, and its `opcode`."""
+
+    opcode: int
+
+    def __new__(cls, word: str, opcode: int) -> Operation:
+        """Make a member."""
+        member = object.__new__(cls)
+        member._value_ = word
+        member.opcode = opcode
+        return member
+
+    #: Writes a value under a key.
+    STORE = "store", 0x01
+    #: Reads the value of a key into a host buffer, or as much of it as fits.
+    RETRIEVE = "retrieve", 0x02
+    #: Returns keys in the device's own order, from a start key on.
+    LIST = "list", 0x06
+    #: Removes a key and its value.
+    DELETE = "delete", 0x10
+    #: Tells by its status whether a key is there.
+    EXIST = "exist", 0x14
+    #: Runs an operation of the vendor's on the keys of a payload.
+    EXEC = "exec", 0x83
+
+    @classmethod
+    def from_word(cls, word: str) -> Operation:
+        """Return the operation of a word; ValueError names those that there are."""
+        for operation in cls:
+            if operation.value == word:
+                return operation
+        known = ", ".join(operation.word for operation in cls)
+        raise ValueError(f"{word!r} is no operation; there are {known}")
+
+    @property
+    def word(self) -> str:
+        """The word, such as "store"."""
+        return str(self.value)
+
+    def __str__(self) -> str:
+        """Return the word."""
+        return self.word
 
 
 class _xiokv_cmd_cdw10_kv(ctypes.Structure):
@@ -1547,6 +1593,7 @@ __all__ = [
     "KEY_MAX_LEN",
     "KEY_MIN_LEN",
     "Opcode",
+    "Operation",
     "RetrieveOption",
     "SPEC_SHA256",
     "SPEC_VER",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from xiokv.runtime.memory_mode import MemoryMode
     from xiokv.runtime.module import Module, load
     from xiokv.runtime.nvme import Passthrough, passthrough
+    from xiokv.runtime.operation import Operation
     from xiokv.runtime.queues import QueuePair
     from xiokv.runtime.results import BatchFault, Result
 
@@ -44,6 +45,7 @@ __all__ = [
     "MemoryMode",
     "MissingFault",
     "Module",
+    "Operation",
     "Outcome",
     "Passthrough",
     "Place",
@@ -69,6 +71,7 @@ _HOMES = {
     "memory_mode": ("MemoryMode",),
     "module": ("Module", "load"),
     "nvme": ("Passthrough", "passthrough"),
+    "operation": ("Operation",),
     "queues": ("QueuePair",),
     "results": ("BatchFault", "Result"),
 }

@@ -32,7 +32,7 @@ def integers(name: str, given: Any, count: int) -> npt.NDArray[np.int64]:
     if array.shape != (count,):
         raise ArgumentFault(f"{name} have shape {array.shape}; {count} keys need ({count},)")
     if array.dtype == np.uint64 and count and array.max() > np.iinfo(np.int64).max:
-        raise ArgumentFault(f"{name} hold {array.max()}, which is past any buffer")
+        raise ArgumentFault(f"{name} hold {array.max()}, which is past any that is allowed")
     return array.astype(np.int64, copy=False)
 
 

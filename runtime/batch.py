@@ -19,6 +19,7 @@ from xiokv.runtime.buffers import Values
 from xiokv.runtime.drivers.base import Launch
 from xiokv.runtime.errors import LostFault, RuntimeFault
 from xiokv.runtime.keys import Keys
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.queues import QueuePair, QueueSet
 from xiokv.runtime.results import RECORD
 from xiokv.runtime.semantic import SemanticBits
@@ -32,7 +33,7 @@ class Request:
     """One command for many keys, checked.
 
     Attributes:
-        command: name of the command.
+        command: which.
         keys: at least one.
         values: where the values lie.
         semantic: bits of the semantic fields.
@@ -41,7 +42,7 @@ class Request:
         stream: the driver's stream to run in, or None.
     """
 
-    command: str
+    command: Operation
     keys: Keys
     values: Values
     semantic: Sequence[SemanticBits]

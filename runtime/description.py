@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.images import Image
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.project import modules_below
 from xiokv.runtime.toolchain import DESCRIPTION
 
@@ -22,6 +23,9 @@ SCHEMA = "xiokv-module/1"
 
 _T = TypeVar("_T")
 _HINT = "run xiokv-gen build --target {target} to make it anew"
+# Dwords that may carry semantic fields -> the lowest bit that is free there.
+_LOWEST_BIT = {11: 16, 12: 0, 13: 0}
+_NO_BIT = 32
 _FILES = "xiokv_"  # what names of a module's files begin with
 
 
@@ -34,7 +38,7 @@ class SemanticField:
     msb: int
     lsb: int
     scope: str
-    commands: tuple[str, ...]
+    commands: tuple[Operation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,14 +225,28 @@ class _Reader:
 
     def _field(self, field: Any) -> SemanticField:
         bits = self._member(field, "bits", dict)
-        return SemanticField(
+        taken = SemanticField(
             name=self._member(field, "name", str),
             dword=self._member(field, "dword", int),
             msb=self._member(bits, "msb", int),
             lsb=self._member(bits, "lsb", int),
             scope=self._member(field, "scope", str),
-            commands=tuple(self._member(field, "commands", list)),
+            commands=tuple(map(self._operation, self._member(field, "commands", list))),
         )
+        lowest = _LOWEST_BIT.get(taken.dword, _NO_BIT)
+        if not lowest <= taken.lsb <= taken.msb < _NO_BIT or taken.scope not in ("batch", "key"):
+            raise RuntimeFault(
+                f"{self._path} is damaged: field {taken.name!r} of scope {taken.scope!r} at"
+                f" CDW{taken.dword}[{taken.msb}:{taken.lsb}] cannot be;"
+                f" {_HINT.format(target='TARGET')}"
+            )
+        return taken
+
+    def _operation(self, word: Any) -> Operation:
+        try:
+            return Operation.from_word(word)
+        except ValueError as error:
+            raise RuntimeFault(f"{self._path}: {error}; {_HINT.format(target='TARGET')}") from error
 
     def _member(self, holder: Any, name: str, kind: type[_T]) -> _T:
         value = holder.get(name) if isinstance(holder, dict) else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from xiokv.runtime.closing import Closing
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.keys import Keys, pack_keys, pack_start_key
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.results import Result
 from xiokv.runtime.semantic import pack_semantic
@@ -122,7 +124,13 @@ class KV(Closing):
         shape = Shape(len(packed), sizes, offsets, self.block_size, size_max, copy)
         placed = values_to_store(self._driver, values, shape)
         return self._run(
-            "store", packed, placed, options, stream=stream, timeout=timeout, semantic=semantic
+            Operation.STORE,
+            packed,
+            placed,
+            options,
+            stream=stream,
+            timeout=timeout,
+            semantic=semantic,
         )
 
     def retrieve(
@@ -161,7 +169,13 @@ class KV(Closing):
         slots = slots_to_fill(self._driver, out, shape)
         options = RetrieveOption.RAW * bool(raw)
         return self._run(
-            "retrieve", packed, slots, options, stream=stream, timeout=timeout, semantic=semantic
+            Operation.RETRIEVE,
+            packed,
+            slots,
+            options,
+            stream=stream,
+            timeout=timeout,
+            semantic=semantic,
         )
 
     def exist(
@@ -175,7 +189,7 @@ class KV(Closing):
     ) -> Result:
         """Ask which keys are there: OK or MISSING."""
         packed = pack_keys(keys, key_lengths, self.limits.key_max)
-        return self._run("exist", packed, stream=stream, timeout=timeout, semantic=semantic)
+        return self._run(Operation.EXIST, packed, stream=stream, timeout=timeout, semantic=semantic)
 
     def delete(
         self,
@@ -188,15 +202,20 @@ class KV(Closing):
     ) -> Result:
         """Delete keys; whether a key that is not there is OK or MISSING is the device's."""
         packed = pack_keys(keys, key_lengths, self.limits.key_max)
-        return self._run("delete", packed, stream=stream, timeout=timeout, semantic=semantic)
+        return self._run(
+            Operation.DELETE, packed, stream=stream, timeout=timeout, semantic=semantic
+        )
 
-    def list(self, start: bytes = b"", limit: int | None = None) -> Iterator[bytes]:
+    def list(
+        self, start: bytes = b"", limit: int | None = None, **semantic: Any
+    ) -> Iterator[bytes]:
         """Return the keys from `start` on in the device's order, at most `limit`."""
         pack_start_key(start, self.limits.key_max)
-        return listing.walk(self._list_page, bytes(start), limit)
+        pack_semantic(self._fields, Operation.LIST, semantic, 1)
+        return listing.walk(partial(self._list_page, semantic), bytes(start), limit)
 
     def xio_batched_kv_retrieve(
-        self, block_keys: Any, n: int, gpu_buffer: Any, stream: Any
+        self, block_keys: Any, n: int, gpu_buffer: Any, stream: Any, **semantic: Any
     ) -> Result:
         """Retrieve n blocks; key i lands at i * block_size of `gpu_buffer`, which they fill."""
         if self.block_size is None:
@@ -209,7 +228,7 @@ class KV(Closing):
                 f"gpu_buffer has {have} bytes; {n} blocks of {self.block_size} bytes have"
                 f" {n * self.block_size}"
             )
-        return self.retrieve(block_keys, gpu_buffer, stream=stream)
+        return self.retrieve(block_keys, gpu_buffer, stream=stream, **semantic)
 
     def quiesce(self) -> None:
         """Wait until no batch runs."""
@@ -237,7 +256,7 @@ class KV(Closing):
 
     def _run(
         self,
-        command: str,
+        command: Operation,
         keys: Keys,
         values: Values = NO_VALUES,
         options: int = 0,
@@ -256,12 +275,12 @@ class KV(Closing):
             run.wait_or_cancel()
         return Result(command, keys, run)
 
-    def _list_page(self, start: bytes) -> bytes:
+    def _list_page(self, semantic: Mapping[str, Any], start: bytes) -> bytes:
         with self._page_lock:
             keys = pack_start_key(start, self.limits.key_max)
             memory = self._submitter.list_page
             size = min(memory.size, self._transfer_max)
             page = Values(Span(memory.iova, size, memory), None, size, None, 0)
-            self._run("list", keys, page).raise_for_status()
+            self._run(Operation.LIST, keys, page, semantic=semantic).raise_for_status()
             memory.download(0, size)
             return bytes(memory.view[:size])

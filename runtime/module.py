@@ -23,6 +23,7 @@ from xiokv.runtime.drivers.base import Driver, Place
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.images import Image, choose_image
 from xiokv.runtime.log import log
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.search import Found, find, in_project, named
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ class Module:
         self.image = image
         self.driver = driver
 
-    def kernel(self, command: str) -> str:
+    def kernel(self, command: Operation) -> str:
         """Return the entry of a command."""
         try:
-            return self.description.kernels[command]
+            return self.description.kernels[command.word]
         except KeyError:
             known = ", ".join(sorted(self.description.kernels))
-            raise ArgumentFault(f"{self.path} has no command {command!r}; it has {known}") from None
+            raise ArgumentFault(f"{self.path} has no command {command}; it has {known}") from None
 
     def attach(self, controller: Controller | None, **options: Any) -> KV:
         """Return the calls on queues of a controller: see `xiokv.runtime.attach.attach`."""

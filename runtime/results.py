@@ -18,6 +18,7 @@ from xiokv.runtime.abi import NO_STATUS, Outcome
 from xiokv.runtime.arguments import number
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.keys import Keys
+from xiokv.runtime.operation import Operation
 
 #: One record of the engine; abi.Result declares the same for ctypes.
 RECORD = np.dtype([("value_size", "<u4"), ("status", "<u2"), ("outcome", "u1"), ("reserved", "u1")])
@@ -25,12 +26,10 @@ RECORD = np.dtype([("value_size", "<u4"), ("status", "<u2"), ("outcome", "u1"), 
 NVME_STATUS = np.dtype([("sct", "i1"), ("sc", "<i2"), ("dnr", "i1")])
 
 _FAILED = (Outcome.ERROR, Outcome.TIMEOUT, Outcome.CANCELLED)
+# What else raises, by command.
 _RAISING = {
-    "store": _FAILED,
-    "retrieve": (*_FAILED, Outcome.MISSING, Outcome.TRUNCATED),
-    "exist": _FAILED,
-    "delete": _FAILED,
-    "list": (*_FAILED, Outcome.MISSING, Outcome.EXISTS),
+    Operation.RETRIEVE: (Outcome.MISSING, Outcome.TRUNCATED),
+    Operation.LIST: (Outcome.MISSING, Outcome.EXISTS),
 }
 _SHOWN = 5
 
@@ -68,10 +67,10 @@ class Result:
     """Outcome of every key of one batch, in the order of the keys.
 
     Attributes:
-        command: name of the command.
+        command: which it was of.
     """
 
-    def __init__(self, command: str, keys: Keys, source: Source) -> None:
+    def __init__(self, command: Operation, keys: Keys, source: Source) -> None:
         self.command = command
         self._keys = keys
         self._source = source
@@ -160,7 +159,8 @@ class Result:
         return np.asarray((status == NO_STATUS) | (outcome == Outcome.NONE), np.bool_)
 
     def _failed(self) -> npt.NDArray[np.intp]:
-        return np.flatnonzero(np.isin(self.status, _RAISING[self.command]))
+        raising = (*_FAILED, *_RAISING.get(self.command, ()))
+        return np.flatnonzero(np.isin(self.status, raising))
 
     def _counted(self) -> str:
         return ", ".join(f"{count} {outcome.name}" for outcome, count in self.counts.items())

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.arguments import integers
+from xiokv.runtime.arguments import integer, integers
 from xiokv.runtime.description import SemanticField
 from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.operation import Operation
 
 #: The dwords that may carry semantic fields, in the order of `abi.Batch.semantic`.
 DWORDS = (11, 12, 13)
@@ -44,7 +45,7 @@ def per_key_dwords(fields: Sequence[SemanticField]) -> tuple[int, ...]:
 
 
 def pack_semantic(
-    fields: Sequence[SemanticField], command: str, given: Mapping[str, Any], count: int
+    fields: Sequence[SemanticField], command: Operation, given: Mapping[str, Any], count: int
 ) -> tuple[SemanticBits, ...]:
     """Pack the values of named fields.
 
@@ -78,22 +79,43 @@ def _pack_dword(chosen: list[tuple[SemanticField, Any]], count: int) -> Semantic
     for field, given in chosen:
         mask |= _max(field) << field.lsb
         if field.scope == "batch" or isinstance(given, (int, np.integer)):
-            value |= int(_checked(field, [given], 1)[0]) << field.lsb
+            value |= _one(field, given) << field.lsb
         else:
             bits = _checked(field, given, count) << field.lsb
             per_key = bits if per_key is None else per_key | bits
     return SemanticBits(mask, value, None if per_key is None else per_key.astype(np.uint32))
 
 
+def _one(field: SemanticField, given: Any) -> int:
+    try:
+        value = integer(field.name, given)
+    except ArgumentFault:
+        raise ArgumentFault(
+            f"{field.name} is a {type(given).__name__}; its scope is the {field.scope}: allowed is"
+            f" one integer{' for all keys' if field.scope == 'batch' else ', or one a key'}"
+        ) from None
+    _check(field, value)
+    return value
+
+
 def _checked(field: SemanticField, given: Any, count: int) -> npt.NDArray[np.int64]:
-    values = integers(field.name, given, count)
+    try:
+        values = integers(field.name, given, count)
+    except ArgumentFault as fault:
+        raise ArgumentFault(f"{fault}; {_allowed(field)}") from fault
     wrong = (values < 0) | (values > _max(field))
     if wrong.any():
-        raise ArgumentFault(
-            f"{field.name} = {values[wrong.argmax()]:#x}: 0 to {_max(field):#x} fit its bits,"
-            f" CDW{field.dword}[{field.msb}:{field.lsb}]"
-        )
+        _check(field, int(values[wrong.argmax()]))
     return values
+
+
+def _check(field: SemanticField, value: int) -> None:
+    if not 0 <= value <= _max(field):
+        raise ArgumentFault(f"{field.name} = {value:#x}: {_allowed(field)}")
+
+
+def _allowed(field: SemanticField) -> str:
+    return f"0 to {_max(field):#x} fit its bits, CDW{field.dword}[{field.msb}:{field.lsb}]"
 
 
 def _max(field: SemanticField) -> int:

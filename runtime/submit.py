@@ -14,6 +14,7 @@ from xiokv.runtime.batch import Request, Run, dead_pairs
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import DeadQueueFault, RuntimeFault
 from xiokv.runtime.home import Home
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.semantic import per_key_dwords
 from xiokv.runtime.slabs import Pool, Slab
@@ -173,7 +174,7 @@ class Submitter:
         block = self._room(
             partial(self._staging.take, memory.size), partial(self._staging.grow, memory.size)
         )
-        return Copy(self._staging, block, memory, back=request.command == "retrieve")
+        return Copy(self._staging, block, memory, back=request.command is Operation.RETRIEVE)
 
     def _room(self, take: Callable[[], _T | None], grow: Callable[[], None]) -> _T:
         """Return free memory for a batch, after those that have to end for it."""

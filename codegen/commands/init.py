@@ -27,8 +27,8 @@ requires-xiokv = "{requires}"
 ref = "bundled"
 
 [semantics]
-# Fields in the bits that the commands leave reserved: "default" declares none; else the
-# path of a profile of your own.
+# Fields in the bits that the commands leave reserved: "default" declares none, "kv_cache"
+# two for stores of cache blocks; else the path of a profile of your own.
 profile = "default"
 
 [output]

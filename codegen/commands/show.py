@@ -1,4 +1,4 @@
-"""xiokv-gen show: a command, record, enum, constant or reserved place of the spec."""
+"""xiokv-gen show: a command, record, enum, constant, reserved place or field of the spec."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from xiokv.codegen.config import load_config
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.render.text import one_line
 from xiokv.codegen.spec.load import load_spec
-from xiokv.codegen.spec.model import Command, PublicEnum, PublicRecord, ReservedPlace, Spec
+from xiokv.codegen.spec.model import (
+    Command,
+    PublicEnum,
+    PublicRecord,
+    ReservedPlace,
+    SemanticField,
+    Spec,
+)
 
 _Row = dict[str, Any]
 
@@ -33,7 +40,7 @@ class _Shown:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def command(project: str | None, name: str, as_json: bool) -> None:
-    """Show a command, record, enum, constant or reserved place by NAME."""
+    """Show a command, record, enum, constant, reserved place or semantic field by NAME."""
     items = dict(_items(load_spec(load_config(project))))
     if name not in items:
         near = get_close_matches(name, items, n=3, cutoff=0.0)
@@ -42,7 +49,9 @@ def command(project: str | None, name: str, as_json: bool) -> None:
 
 
 def _items(spec: Spec) -> Iterator[tuple[str, _Shown]]:
-    """Yield what can be shown, by every name that it goes by."""
+    """Yield what can be shown, by every name that it goes by; the last of a name counts."""
+    for field in spec.profile.fields:
+        yield field.name, _field(spec, field)
     for constant in spec.constants:
         yield constant.name, _Shown(asdict(constant))
     for enum in spec.enums:
@@ -97,6 +106,20 @@ def _place(spec: Spec, place: ReservedPlace) -> _Shown:
         if f.dword == place.dword and f.bits.overlaps(place.bits)
     )
     return _Shown(about, tuple(rows))
+
+
+def _field(spec: Spec, field: SemanticField) -> _Shown:
+    return _Shown(
+        {
+            "name": field.name,
+            "place": f"CDW{field.dword}{field.bits}",
+            "profile": spec.profile.name,
+            "scope": field.scope,
+            "commands": ", ".join(field.commands),
+            "unit": field.unit,
+            "meaning": field.meaning,
+        }
+    )
 
 
 def _command(item: Command) -> _Shown:

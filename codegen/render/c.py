@@ -1,4 +1,4 @@
-"""The C headers: nvme_kv.h, kv_commands.h and the hand-written ones they include.
+"""The C headers: nvme_kv.h, kv_commands.h, kv_operation.h and the hand-written ones.
 
 In: a finished spec. Out: ``{path: text}``, relative to the output folder.
 """
@@ -12,6 +12,8 @@ from xiokv.codegen.render.c_completion import (
     prp_dwords,
     status_names,
 )
+from xiokv.codegen.render.c_operation import operation_views
+from xiokv.codegen.render.c_semantic import accessor_views
 from xiokv.codegen.render.c_types import types_view
 from xiokv.codegen.render.env import render
 from xiokv.codegen.render.static import static_headers
@@ -32,6 +34,10 @@ def render_headers(spec: Spec) -> dict[str, str]:
             prp=prp_dwords(spec),
             completion=completion_reads(spec),
             statuses=status_names(spec),
+            semantic=accessor_views(spec),
+        ),
+        "include/xiokv/kv_operation.h": render(
+            "c/kv_operation.h.j2", spec=spec, operations=operation_views(spec)
         ),
         **static_headers(*(f"xiokv/kv_{name}.h" for name in _STATIC)),
     }

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xiokv.codegen.bits import Bits
-from xiokv.codegen.render.c_text import alternatives, assign, doc, pack, signature
+from xiokv.codegen.render.c_text import Function, alternatives, doc, pack, signature
 from xiokv.codegen.spec.model import (
     SQE_DWORDS,
     Command,
@@ -47,20 +47,11 @@ _LOCALS = ("error", "trimmed")
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
-    """A function: its comment and its head, up to the opening brace."""
-
-    doc: str
-    head: str
-
-
-@dataclass(frozen=True, slots=True)
 class SemanticView:
-    """A semantic field: its parameter, its bits and the statement that places it."""
+    """A semantic field: its name, and its parameter, which may have another."""
 
+    name: str
     parameter: str
-    bits: Bits
-    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +84,7 @@ class EncoderView:
 def encoder_view(command: Command, spec: Spec) -> EncoderView:
     """Return the view of one command."""
     declared = [f for f in spec.profile.fields if command.name in f.commands]
-    semantic = tuple(_semantic(field) for field in declared)
+    semantic = tuple(SemanticView(field.name, _free_name(field.name)) for field in declared)
     name = f"xiokv_encode_{command.name}"
     size = ("value_size",) if command.takes_value_size else ()
     tail = (*size, *(("options",) if command.options else ()))
@@ -109,14 +100,6 @@ def encoder_view(command: Command, spec: Spec) -> EncoderView:
         call_raw=_call_raw(f"{name}_raw", tail),
         call_packed=_call_packed(f"{name}_packed", tail, semantic),
     )
-
-
-def _semantic(field: SemanticField) -> SemanticView:
-    name = _free_name(field.name)
-    member = f"reserved.cdw{field.dword}"
-    ends = f"{field.bits.msb}, {field.bits.lsb}"
-    value = f"xiokv_bits_set({member}, (uint32_t){name}, {ends})"
-    return SemanticView(name, field.bits, assign(member, value))
 
 
 def _free_name(name: str) -> str:

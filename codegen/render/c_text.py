@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from xiokv.codegen.render.text import c_comment
 
 COLUMNS = 80
 _TIE = "\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function: its comment and its head, up to the opening brace."""
+
+    doc: str
+    head: str
 
 
 def doc(brief: str, *more: str, indent: int = 0) -> str:

@@ -69,7 +69,7 @@ def _view(spec: Spec) -> Twin:
 
 
 _FUNCTIONS = (
-    *("Command", "Completion", "STATUS", "decode_command", "decode_completion"),
+    *("Command", "Completion", "Operation", "STATUS", "decode_command", "decode_completion"),
     *("decode_list", "dtype", "encode"),
 )
 _HASHES = ("FACTS_SHA256", "SPEC_SHA256", "UPSTREAM_COMMIT")

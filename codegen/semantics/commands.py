@@ -56,12 +56,22 @@ class CommandRules:
 
 
 @dataclass(frozen=True, slots=True)
+class VendorRules:
+    """A command that no header names."""
+
+    name: str
+    opcode: int
+    brief: str
+
+
+@dataclass(frozen=True, slots=True)
 class CommandSet:
     """Everything in commands.toml; `entry` maps part names to upstream member paths."""
 
     entry: dict[str, str]
     key: KeyRules
     reserved: tuple[ReservedPlace, ...]
+    vendor: tuple[VendorRules, ...]
     commands: tuple[CommandRules, ...]
 
 
@@ -75,6 +85,7 @@ def load_commands() -> CommandSet:
         entry={part: entry.string(part) for part in ENTRY_PARTS},
         key=_key(root.table("key")),
         reserved=tuple(_reserved(table) for table in root.tables("reserved")),
+        vendor=tuple(_vendor(table) for table in root.tables("vendor")),
         commands=tuple(_command(table) for table in root.tables("command")),
     )
     document.close()
@@ -88,6 +99,10 @@ def _key(table: Table) -> KeyRules:
 def _reserved(table: Table) -> ReservedPlace:
     msb, lsb = table.integers("bits")
     return ReservedPlace(table.string("name"), table.integer("dword"), Bits(msb, lsb))
+
+
+def _vendor(table: Table) -> VendorRules:
+    return VendorRules(table.string("name"), table.integer("opcode"), table.string("brief"))
 
 
 def _command(table: Table) -> CommandRules:

@@ -1,6 +1,6 @@
 """Profile files: the reserved semantic fields that a project declares.
 
-In: the TOML file of a project, or the packaged default. Out: a frozen `Profile`, each
+In: the TOML file of a project, or a packaged one. Out: a frozen `Profile`, each
 field checked by itself; whether it lies where a command has room is for
 `xiokv.codegen.spec.placement` to tell.
 """
@@ -18,21 +18,33 @@ from xiokv.codegen.spec.model import SQE_DWORDS, Profile, SemanticField
 from xiokv.codegen.tomlfile import Document, Table
 
 SCHEMA = 1
-_DEFAULT = Path(__file__).with_name("profiles") / "default.toml"
+DEFAULT = "default"
+_FOLDER = Path(__file__).with_name("profiles")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _SCOPES: dict[str, Literal["batch", "key"]] = {"batch": "batch", "key": "key"}
 _NO_BITS = Bits(0, 0)
 
 
-def load_profile(path: Path | None, commands: Iterable[str], shown: str = "") -> Profile:
-    """Read the profile at `path` (None: the packaged default).
+def packaged() -> tuple[str, ...]:
+    """Return the names of the profiles that xiokv brings along."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def load_packaged(name: str, commands: Iterable[str]) -> Profile:
+    """Read one of the profiles that xiokv brings along."""
+    path = _FOLDER / f"{name}.toml"
+    return load_profile(path, commands, f"profiles/{path.name}")
+
+
+def load_profile(path: Path, commands: Iterable[str], shown: str) -> Profile:
+    """Read the profile at `path`.
 
     Args:
         path: the file.
         commands: names of the commands that a field may name.
         shown: the path that messages show.
     """
-    document = Document.read(path or _DEFAULT, shown or f"profiles/{_DEFAULT.name}")
+    document = Document.read(path, shown)
     root = document.root
     _check_schema(root)
     name = root.string("name")

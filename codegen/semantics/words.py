@@ -24,7 +24,11 @@ wchar_t xor xor_eq
 """
 _PYTHON_SOFT = "match case type"
 _PREDEFINED = "linux unix i386 errno assert complex imaginary noreturn"
-_PARAMETERS = "key keys nsid out stream value_size options cid timeout"
+_PARAMETERS = """
+key keys nsid out stream value_size options cid timeout
+self values sizes offsets key_lengths if_absent if_present no_compress raw copy
+start limit block_keys n gpu_buffer
+"""
 
 PARAMETERS = frozenset(_PARAMETERS.split())
 KEYWORDS = frozenset([*f"{_C} {_CPP} {_PYTHON_SOFT} {_PREDEFINED}".split(), *keyword.kwlist])
@@ -33,7 +37,7 @@ KEYWORDS = frozenset([*f"{_C} {_CPP} {_PYTHON_SOFT} {_PREDEFINED}".split(), *key
 def fault_of(name: str) -> str | None:
     """Return why the name is taken, or None."""
     if name in PARAMETERS:
-        return f"{name!r} is already a parameter of every call"
+        return f"{name!r} is already a parameter of a call"
     if name.endswith("_t") or name.startswith("xiokv_"):
         return f"{name!r} may be a type of C or a name of this project"
     if name in KEYWORDS:

@@ -15,7 +15,7 @@ from xiokv.codegen.files import read_text
 from xiokv.codegen.lock import Lock, license_of, read_lock
 from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.semantics.docs import load_docs
-from xiokv.codegen.semantics.profiles import load_profile
+from xiokv.codegen.semantics.profiles import load_packaged, load_profile, packaged
 from xiokv.codegen.spec.merge import merge
 from xiokv.codegen.spec.model import Profile, Provenance, Spec
 
@@ -93,11 +93,17 @@ def shown_path(config: Config, path: Path) -> str:
 
 
 def _profile(config: Config) -> Profile:
-    path = config.semantics.profile
-    if path and not path.exists():
-        raise UsageError(f"xiokv.toml: profile: there is no {shown_path(config, path)}")
     names = [command.name for command in load_commands().commands]
-    return load_profile(path, names, shown_path(config, path) if path else "")
+    profile = config.semantics.profile
+    if isinstance(profile, str):
+        return load_packaged(profile, names)
+    shown = shown_path(config, profile)
+    if not profile.exists():
+        raise UsageError(
+            f"xiokv.toml: profile: there is no {shown}; write the path of a profile, or one of"
+            f" {', '.join(packaged())}"
+        )
+    return load_profile(profile, names, shown)
 
 
 def _provenance(banner: ir.Banner) -> Provenance:

@@ -17,6 +17,7 @@ from xiokv.codegen.spec.briefs import Briefs
 from xiokv.codegen.spec.identity import identify
 from xiokv.codegen.spec.model import (
     Command,
+    Operation,
     Option,
     Profile,
     Provenance,
@@ -48,6 +49,7 @@ def merge(
         enums=tuple(_enum(e, briefs) for e in facts.enums),
         records=tuple(_record(r, briefs) for r in dependency_order(facts.records)),
         commands=commands,
+        operations=_operations(commands, rules),
         reserved_places=rules.reserved,
         profile=profile,
         provenance=provenance,
@@ -121,6 +123,13 @@ def _command(
         fields=with_semantics(used, command.name, semantic, rules.reserved),
         brief=briefs.command(command.name),
     )
+
+
+def _operations(commands: tuple[Command, ...], rules: CommandSet) -> tuple[Operation, ...]:
+    """Return what programs may name: the commands, and those of vendors."""
+    known = {c.name: Operation(c.name, c.opcode, c.brief) for c in commands}
+    vendor = {v.name: Operation(v.name, v.opcode, v.brief) for v in rules.vendor}
+    return tuple(sorted((vendor | known).values(), key=lambda operation: operation.opcode))
 
 
 def _opcode(facts: Facts, command: CommandRules) -> upstream.Enumerator:

@@ -156,6 +156,15 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """A command as programs name it, also one that the project does not encode."""
+
+    name: str
+    opcode: int
+    brief: str
+
+
+@dataclass(frozen=True, slots=True)
 class PublicEnumerator:
     """An enumerator under its public name; `short` is the name within a Python enum."""
 
@@ -231,6 +240,7 @@ class Spec:
     enums: tuple[PublicEnum, ...]
     records: tuple[PublicRecord, ...]
     commands: tuple[Command, ...]
+    operations: tuple[Operation, ...]
     reserved_places: tuple[ReservedPlace, ...]
     profile: Profile
     provenance: Provenance

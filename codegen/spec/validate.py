@@ -42,6 +42,13 @@ def _opcode_faults(spec: Spec) -> Iterator[str]:
                 f"commands {other.name} ({other.symbol}) and {command.name} ({command.symbol})"
                 f" have the same opcode {command.opcode:#04x}"
             )
+    for operation in spec.operations:
+        owner = first.get(operation.opcode)
+        if owner and owner.name != operation.name:
+            yield (
+                f"command {owner.name} ({owner.symbol}) has the opcode of the vendor's"
+                f" {operation.name}, {operation.opcode:#04x}"
+            )
 
 
 def _python_faults(spec: Spec) -> Iterator[str]:

@@ -17,6 +17,11 @@ SHAPES = ("reference", "lean_reference", "each", "ping_pong", "gate", "nothing")
 _NO_SPEC = "0" * 64
 
 
+def entry(shape: str) -> str:
+    """Return the entry of one of `SHAPES`."""
+    return f"xiokv_batch_{shape}"
+
+
 def load_baselines(module: Module) -> Module:
     """Return the baselines for the device of a module; they are compiled on first use."""
     built = toolchain.build_cached(recipe(module.target, _architecture(module)))
@@ -35,7 +40,7 @@ def recipe(target: str, architecture: str = "") -> toolchain.Recipe:
         **json.loads(engine),
         "generator": version("xiokv"),
         "spec": _NO_SPEC,
-        "commands": {shape: {"kernel": f"xiokv_batch_{shape}"} for shape in SHAPES},
+        "commands": {shape: {"kernel": entry(shape)} for shape in SHAPES},
     }
     return toolchain.kernel_recipe(target, "xiokv_baselines", sources, description, architecture)
 

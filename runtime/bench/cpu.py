@@ -16,6 +16,7 @@ from pathlib import Path
 import xiokv.generated
 from xiokv.runtime import abi, toolchain
 from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.operation import Operation
 
 _FLAGS = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-pthread")
 _BATCH = ctypes.POINTER(abi.Batch)
@@ -85,7 +86,7 @@ def answering(ping: int, pong: int, cpus: Sequence[int] = ()) -> Iterator[None]:
         _library().bench_answerer_end(handle)
 
 
-def client(command: str) -> int:
+def client(command: Operation) -> int:
     """Return the address of the client's loop for a command."""
     return _address(_library(), f"bench_client_{command}")
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from xiokv.runtime import abi
-from xiokv.runtime.bench import cpu
+from xiokv.runtime.bench import baselines, cpu
 from xiokv.runtime.bench.job import DEPTH, Job, Load
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.names import CLIENT, EACH, ENGINE, LEAN, REFERENCE
@@ -20,6 +20,7 @@ from xiokv.runtime.closing import Closing
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.operation import Operation
 
 _SHAPES = {REFERENCE: "reference", LEAN: "lean_reference", EACH: "each"}
 # Doorbells of different queues and directions lie on lines of their own.
@@ -106,16 +107,20 @@ class Stand(Closing):
 
     def _run(self, who: str, count: int) -> float:
         if who == CLIENT:
-            kernel = cpu.client("retrieve")
-            return cpu.race(kernel, self.client.batch(count), self._cpus)
-        module = self._lab.module if who == ENGINE else self._lab.baselines
-        command = _SHAPES.get(who, "retrieve")
-        return self._lab.timer.seconds(module, command, self.job.batch(count), self._cpus)
+            loop = cpu.client(Operation.RETRIEVE)
+            return cpu.race(loop, self.client.batch(count), self._cpus)
+        module, kernel = self._lab.module, self._lab.module.kernel(Operation.RETRIEVE)
+        if who != ENGINE:
+            module = self._lab.baselines
+            kernel = baselines.entry(_SHAPES[who])
+        return self._lab.timer.seconds(module, kernel, self.job.batch(count), self._cpus)
 
     def _store(self) -> None:
         count = self.load.keys
         self.job.stamp()
-        self._lab.timer.seconds(self._lab.module, "store", self.job.batch(count), self._cpus)
+        module = self._lab.module
+        kernel = module.kernel(Operation.STORE)
+        self._lab.timer.seconds(module, kernel, self.job.batch(count), self._cpus)
         self.job.check_outcomes("Store", count)
 
     def _latency(self, who: str, count: int) -> float:

@@ -27,9 +27,9 @@ class Timer(Protocol):
     """Times kernels of one target."""
 
     def seconds(
-        self, module: Module, command: str, batch: abi.Batch, cpus: Sequence[int] = ()
+        self, module: Module, kernel: str, batch: abi.Batch, cpus: Sequence[int] = ()
     ) -> float:
-        """Run a kernel once; `cpus` are for its threads, where it has any."""
+        """Run a kernel once, given its entry; `cpus` are for its threads, where it has any."""
 
     def close(self) -> None:
         """Give everything back."""
@@ -39,11 +39,10 @@ class HostTimer:
     """Times kernels on threads."""
 
     def seconds(
-        self, module: Module, command: str, batch: abi.Batch, cpus: Sequence[int] = ()
+        self, module: Module, kernel: str, batch: abi.Batch, cpus: Sequence[int] = ()
     ) -> float:
         """Run a kernel once, a thread a queue."""
-        kernel = cpu.function(module.path, module.kernel(command))
-        return cpu.race(kernel, batch, cpus)
+        return cpu.race(cpu.function(module.path, kernel), batch, cpus)
 
     def close(self) -> None:
         """Do nothing."""
@@ -71,10 +70,9 @@ class DeviceTimer:
             self._end = self.device.api.event_create(timing=True)
 
     def seconds(
-        self, module: Module, command: str, batch: abi.Batch, cpus: Sequence[int] = ()
+        self, module: Module, kernel: str, batch: abi.Batch, cpus: Sequence[int] = ()
     ) -> float:
         """Run a kernel once behind the gate."""
-        kernel = module.kernel(command)
         return self.between(lambda: module.driver.launch(kernel, batch, self._stream, None))
 
     def between(self, work: Callable[[], Launch | None]) -> float:

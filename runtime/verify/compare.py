@@ -71,7 +71,7 @@ def check_outcomes(
                 Wrong(
                     index,
                     keys[index].hex(),
-                    result.command.capitalize(),
+                    result.command.word.capitalize(),
                     None,
                     expected,
                     seen,

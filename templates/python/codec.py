@@ -7,7 +7,7 @@ It follows the same spec as the generated C headers: `SPEC_SHA256` names it.
 from __future__ import annotations
 
 import ctypes  # noqa: F401 - used by the layouts further down
-import enum  # noqa: F401 - used by the enums further down
+import enum
 import operator
 import struct
 from collections.abc import Mapping
@@ -121,7 +121,7 @@ class Completion:
 
 
 def encode(
-    command: int | str,
+    command: int | str | enum.Enum,
     /,
     *,
     nsid: int,
@@ -133,7 +133,7 @@ def encode(
     """Return the 64 bytes of a command, with CID, PSDT and the data pointer zero.
 
     Args:
-        command: an `Opcode`, or the command's name.
+        command: an `Operation`, an `Opcode`, or the command's name.
         nsid: 1 to FFFFFFFEh.
         key: 1 to 16 bytes; for List the start key, which may be empty.
         value_size: size of the value, or of the host buffer, in bytes.
@@ -235,7 +235,9 @@ def dtype(record: str) -> Any:
     return numpy.dtype(_DTYPES[record])  # type: ignore[call-overload]
 
 
-def _layout(command: int | str) -> _Layout:
+def _layout(command: int | str | enum.Enum) -> _Layout:
+    if isinstance(command, enum.Enum):
+        command = command.value
     for layout in _COMMANDS.values():
         if command in (layout.name, layout.opcode):
             return layout

@@ -46,3 +46,20 @@ def test_an_unknown_name_is_refused_with_the_nearest(fetched: Path, run) -> None
     outcome = run("show", "retreive")
     assert outcome.code == 2
     assert "the spec has nothing called 'retreive'; the nearest: retrieve" in outcome.err
+
+
+def test_a_semantic_field_is_shown_by_its_name(fetched: Path, run, declare) -> None:
+    declare("The layer.")
+    shown = run("show", "layer")
+    assert (shown.code, shown.out.splitlines()) == (
+        0,
+        [
+            "name: layer",
+            "place: CDW12[7:0]",
+            "profile: mine",
+            "scope: batch",
+            "commands: store",
+            "unit: index",
+            "meaning: The layer.",
+        ],
+    )

@@ -22,7 +22,7 @@ def test_an_empty_file_means_the_bundled_spec_and_no_compiling(tmp_path: Path) -
     assert config.upstream.repository == "https://github.com/spdk/spdk"
     assert config.output.dir == tmp_path / "generated"
     assert config.output.python == tmp_path / "generated/nvme_kv.py"
-    assert config.semantics.profile is None
+    assert config.semantics.profile == "default"
     assert config.compile.targets == ()
     assert config.compile.dir == tmp_path / "build/xiokv"
 

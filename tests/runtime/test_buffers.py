@@ -91,7 +91,7 @@ REFUSED: dict[str, tuple[Any, Shape, str]] = {
     "negative size": (bytearray(32), shape(2, sizes=[-1, 1]), "value 0 has -1 bytes"),
     "size past a command": (bytearray(2 << 20), shape(1), "1048576 are what one command"),
     "size of 2**32": (bytearray(32), shape(1, sizes=[2**32]), "4294967296 bytes"),
-    "size of 2**64": (bytearray(32), shape(1, sizes=[2**64 - 1]), "past any buffer"),
+    "size of 2**64": (bytearray(32), shape(1, sizes=[2**64 - 1]), "past any that is allowed"),
     "past the end": (bytearray(32), shape(1, sizes=[8], offsets=[28]), "offset 28 leaves"),
     "before the start": (bytearray(32), shape(1, sizes=[8], offsets=[-4]), "offset -4 leaves"),
     "offset of 2**63 - 1": (bytearray(32), shape(1, sizes=8, offsets=[2**63 - 4]), "leaves"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import struct
 from dataclasses import replace
 from typing import Any
@@ -9,22 +10,27 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xiokv.codegen.semantics.words import fault_of
 from xiokv.runtime.description import SemanticField
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.kv import KV
 from xiokv.runtime.module import Module
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.semantic import NO_SEMANTIC, pack_semantic, per_key_dwords
 
 FIELDS = (
-    SemanticField("tier", 11, 19, 16, "batch", ("store", "retrieve")),
-    SemanticField("hint", 11, 31, 24, "key", ("store",)),
-    SemanticField("rank", 12, 7, 0, "key", ("store",)),
-    SemanticField("layer", 12, 15, 8, "key", ("store",)),
-    SemanticField("tag", 13, 31, 0, "batch", ("store",)),
+    SemanticField("tier", 11, 19, 16, "batch", (Operation.STORE, Operation.RETRIEVE)),
+    SemanticField("hint", 11, 31, 24, "key", (Operation.STORE,)),
+    SemanticField("rank", 12, 7, 0, "key", (Operation.STORE,)),
+    SemanticField("layer", 12, 15, 8, "key", (Operation.STORE,)),
+    SemanticField("tag", 13, 31, 0, "batch", (Operation.STORE, Operation.LIST)),
 )
 
 
-def packed(command: str = "store", count: int = 3, **given: Any) -> list[tuple[int, int, Any]]:
+def packed(
+    command: Operation = Operation.STORE, count: int = 3, **given: Any
+) -> list[tuple[int, int, Any]]:
     places = pack_semantic(FIELDS, command, given, count)
     return [
         (place.mask, place.value, None if place.per_key is None else place.per_key.tolist())
@@ -62,27 +68,45 @@ def test_values_lie_in_their_bits(given: dict[str, Any], expected: list[Any]) ->
     assert packed(**given) == expected
 
 
-REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
-    "unknown": ("store", {"size": 1}, "no argument or semantic field 'size'.*hint, layer"),
-    "another command's": ("retrieve", {"rank": 1}, "retrieve has no .*'rank'.*declares tier for"),
-    "command without any": ("exist", {"tier": 1}, "declares none"),
-    "too wide": ("store", {"tier": 16}, r"tier = 0x10: 0 to 0xf fit its bits, CDW11\[19:16\]"),
-    "negative": ("store", {"rank": -1}, "rank = -0x1"),
-    "too wide for a key": ("store", {"rank": [0, 256, 0]}, "rank = 0x100"),
-    "one a key for the batch": ("store", {"tier": [1, 2, 3]}, "tier have shape"),
-    "too few": ("store", {"rank": [1, 2]}, "3 keys need"),
-    "fraction": ("store", {"tier": 1.5}, "tier are integers"),
+REFUSED: dict[str, tuple[Operation, dict[str, Any], str]] = {
+    "unknown": (Operation.STORE, {"size": 1}, "no argument or semantic field 'size'.*hint, layer"),
+    "another command's": (
+        Operation.RETRIEVE,
+        {"rank": 1},
+        "retrieve has no .*'rank'.*declares tier for",
+    ),
+    "command without any": (Operation.EXIST, {"tier": 1}, "declares none"),
+    "too wide": (
+        Operation.STORE,
+        {"tier": 16},
+        r"tier = 0x10: 0 to 0xf fit its bits, CDW11\[19:16\]",
+    ),
+    "far too wide": (Operation.STORE, {"rank": 2**64}, "rank = 0x10000000000000000: 0 to 0xff"),
+    "64 bits a key": (
+        Operation.STORE,
+        {"rank": np.full(3, 2**64 - 1, np.uint64)},
+        r"rank hold 18446744073709551615.*; 0 to 0xff fit its bits, CDW12\[7:0\]",
+    ),
+    "negative": (Operation.STORE, {"rank": -1}, "rank = -0x1"),
+    "too wide for a key": (Operation.STORE, {"rank": [0, 256, 0]}, "rank = 0x100"),
+    "one a key for the batch": (
+        Operation.STORE,
+        {"tier": [1, 2, 3]},
+        "tier is a list; its scope is the batch: allowed is one integer for all keys",
+    ),
+    "too few": (Operation.STORE, {"rank": [1, 2]}, "3 keys need"),
+    "fraction": (Operation.STORE, {"tier": 1.5}, "tier is a float; its scope is the batch"),
 }
 
 
 @pytest.mark.parametrize(("command", "given", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_fit_is_refused(command: str, given: dict[str, Any], said: str) -> None:
+def test_what_does_not_fit_is_refused(command: Operation, given: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentFault, match=said):
         packed(command, **given)
 
 
 def test_nothing_is_packed_where_nothing_is_given() -> None:
-    assert pack_semantic(FIELDS, "store", {}, 3) is NO_SEMANTIC
+    assert pack_semantic(FIELDS, Operation.STORE, {}, 3) is NO_SEMANTIC
 
 
 def test_only_dwords_with_fields_a_key_need_memory_a_key() -> None:
@@ -100,6 +124,7 @@ def test_fields_reach_the_wire(module: Module) -> None:
         kv.store([b"a", b"b"], b"12345678", tier=5, hint=[1, 2], rank=3, layer=[4, 5], tag=6)
         kv.store([b"a"], b"1234")
         kv.retrieve([b"a"], bytearray(4), tier=7)
+        assert sorted(kv.list(tag=8)) == [b"a", b"b"]
         entries = [record.data for record in controller.trace() if record.kind == "sqe"]
     words = [struct.unpack_from("<3I", entry, 44) for entry in entries]
     assert [(cdw11 >> 16, cdw12, cdw13) for cdw11, cdw12, cdw13 in words] == [
@@ -107,4 +132,13 @@ def test_fields_reach_the_wire(module: Module) -> None:
         (0x0205, 0x0503, 6),
         (0, 0, 0),
         (0x0007, 0, 0),
+        (0, 0, 8),
+        (0, 0, 8),  # the page that says that there is no more
     ]
+
+
+@pytest.mark.parametrize("call", [KV.store, KV.retrieve, KV.exist, KV.delete, KV.list])
+def test_no_field_may_be_called_like_a_parameter(call: Any) -> None:
+    """The generator refuses the name; a field that had it could not be given."""
+    names = set(inspect.signature(call).parameters) - {"semantic"}
+    assert {name for name in names if fault_of(name) is None} == set()

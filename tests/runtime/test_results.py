@@ -10,6 +10,7 @@ import pytest
 from xiokv.generated.nvme_kv import Status, decode_completion
 from xiokv.runtime.abi import NO_STATUS, Outcome
 from xiokv.runtime.keys import pack_keys
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.results import RECORD, BatchFault, Result
 
 OK = (0, 0, Outcome.OK, 0)
@@ -48,7 +49,9 @@ class Running(Ended):
         raise AssertionError("asked a running batch")
 
 
-def result_of(*records: Any, command: str = "retrieve", memory_in_use: bool = False) -> Result:
+def result_of(
+    *records: Any, command: Operation = Operation.RETRIEVE, memory_in_use: bool = False
+) -> Result:
     keys = pack_keys([b"key%d" % i for i in range(len(records))], None, 16)
     return Result(command, keys, Ended(np.array(list(records), RECORD), memory_in_use))
 
@@ -82,10 +85,10 @@ def test_nvme_status_is_minus_one_without_a_completion(record: Any) -> None:
 
 
 FAILS = {
-    "store": {Outcome.ERROR, Outcome.TIMEOUT, Outcome.CANCELLED},
-    "exist": {Outcome.ERROR, Outcome.TIMEOUT, Outcome.CANCELLED},
-    "delete": {Outcome.ERROR, Outcome.TIMEOUT, Outcome.CANCELLED},
-    "retrieve": {
+    Operation.STORE: {Outcome.ERROR, Outcome.TIMEOUT, Outcome.CANCELLED},
+    Operation.EXIST: {Outcome.ERROR, Outcome.TIMEOUT, Outcome.CANCELLED},
+    Operation.DELETE: {Outcome.ERROR, Outcome.TIMEOUT, Outcome.CANCELLED},
+    Operation.RETRIEVE: {
         Outcome.ERROR,
         Outcome.TIMEOUT,
         Outcome.CANCELLED,
@@ -97,7 +100,7 @@ FAILS = {
 
 @pytest.mark.parametrize("record", [OK, TRUNCATED, MISSING, EXISTS, ERROR, TIMEOUT, CANCELLED])
 @pytest.mark.parametrize("command", FAILS)
-def test_only_what_failed_raises(command: str, record: Any) -> None:
+def test_only_what_failed_raises(command: Operation, record: Any) -> None:
     result = result_of(OK, record, command=command)
     if record[2] in FAILS[command]:
         with pytest.raises(BatchFault) as fault:
@@ -135,13 +138,13 @@ def test_memory_still_in_use_is_said() -> None:
 
 
 def test_repr_counts_and_names_what_failed() -> None:
-    quiet = result_of(OK, MISSING, command="exist")
+    quiet = result_of(OK, MISSING, command=Operation.EXIST)
     assert repr(quiet) == "<Result: exist of 2 keys: 1 OK, 1 MISSING>"
     assert "key 1 (6b657931): TIMEOUT" in repr(result_of(OK, TIMEOUT))
 
 
 def test_repr_of_a_running_batch_does_not_wait() -> None:
-    result = Result("store", pack_keys([b"a"], None, 16), Running(None))
+    result = Result(Operation.STORE, pack_keys([b"a"], None, 16), Running(None))
     assert repr(result) == "<Result: store of 1 keys, running>"
 
 

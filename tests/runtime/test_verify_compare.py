@@ -11,6 +11,7 @@ import pytest
 from xiokv.runtime.abi import NO_STATUS, Outcome
 from xiokv.runtime.keys import pack_keys
 from xiokv.runtime.module import Module
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.results import RECORD, Result
 from xiokv.runtime.verify import stamps
 from xiokv.runtime.verify.blocks import Blocks
@@ -67,7 +68,7 @@ class Retrieved:
     @property
     def result(self) -> Result:
         keys = pack_keys(self.blocks.keys, None, 16)
-        return Result("retrieve", keys, Ended(self.records))
+        return Result(Operation.RETRIEVE, keys, Ended(self.records))
 
     def wrong(self) -> Wrong | None:
         try:

@@ -106,6 +106,8 @@ def test_fields_of_different_commands_may_share_bits(merged) -> None:
         ({"name": '"uint32_t"'}, "'uint32_t' may be a type of C"),
         ({"name": '"xiokv_bits_set"'}, "may be a type of C or a name of this project"),
         ({"name": '"timeout"'}, "'timeout' is already a parameter"),
+        ({"name": '"sizes"'}, "'sizes' is already a parameter"),
+        ({"name": '"self"'}, "'self' is already a parameter"),
         ({"name": '"opcode"'}, "'opcode' has the name of a field of store"),
         # The rest
         ({"scope": '"queue"'}, 'scope = \'queue\': write "batch" or "key"'),

@@ -34,14 +34,18 @@ class Target:
         return _module(self.name)
 
     def attach(
-        self, controller: dict[str, Any] | None = None, **options: Any
+        self,
+        controller: dict[str, Any] | None = None,
+        *,
+        module: Module | None = None,
+        **options: Any,
     ) -> tuple[Emulator, KV]:
-        """Make a controller, and attach to it.
+        """Make a controller, and attach to it; by default by the checkout's own module.
 
         Values have up to 64 KiB, so that queues need little memory, and nothing waits long
         for nothing, unless a test says otherwise.
         """
-        module = self.module
+        module = module or self.module
         emulator = self._stack.enter_context(
             Emulator(**{"value_max": 1 << 16, **(controller or {})})
         )

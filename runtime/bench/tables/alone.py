@@ -9,6 +9,7 @@ from xiokv.runtime.bench import cpu
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.names import CLIENT, ENGINE
 from xiokv.runtime.bench.rows import Row, compared, take_turns
+from xiokv.runtime.operation import Operation
 
 _COMMANDS = 60_000
 _ROUNDS_A_SAMPLE = 5
@@ -18,9 +19,9 @@ _NANOSECONDS = 1e9
 def measure(lab: Lab) -> Iterator[Row]:
     """Yield nanoseconds of processor time a command."""
     lab.say("commands that are answered already")
-    engine = cpu.function(lab.module.path, lab.module.kernel("retrieve"))
+    engine = cpu.function(lab.module.path, lab.module.kernel(Operation.RETRIEVE))
     cases = {
-        CLIENT: partial(_nanoseconds, cpu.client("retrieve"), False),
+        CLIENT: partial(_nanoseconds, cpu.client(Operation.RETRIEVE), False),
         ENGINE: partial(_nanoseconds, engine, True),
     }
     yield from compared(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from xiokv.runtime import abi
-from xiokv.runtime.bench import cpu
+from xiokv.runtime.bench import baselines, cpu
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.names import NOTHING, PING_PONG
 from xiokv.runtime.bench.rows import Row, take_turns
@@ -43,7 +43,7 @@ def ping_pong(lab: Lab) -> float:
 def nothing(lab: Lab) -> float:
     """Return microseconds of a launch that does nothing."""
     batch = abi.Batch(queue_count=1)
-    return lab.timer.seconds(lab.baselines, "nothing", batch) * _MICROSECONDS
+    return lab.timer.seconds(lab.baselines, baselines.entry("nothing"), batch) * _MICROSECONDS
 
 
 def _rounds(lab: Lab, memory: Memory) -> float:
@@ -60,7 +60,7 @@ def _rounds(lab: Lab, memory: Memory) -> float:
     answering, asking = lab.cores.shares(1, 2)
     host = memory.iova
     with cpu.answering(host + ping, host + pong, answering):
-        seconds = lab.timer.seconds(lab.baselines, "ping_pong", batch, asking)
+        seconds = lab.timer.seconds(lab.baselines, baselines.entry("ping_pong"), batch, asking)
     answered = int(memory.view.view("<u4")[done // 4])
     if answered != _ROUNDS:
         raise RuntimeFault(f"ping-pong: {answered} of {_ROUNDS} rounds were answered in time")

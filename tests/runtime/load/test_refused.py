@@ -117,6 +117,24 @@ def test_an_incomplete_description_names_what_is_missing(copy, name: str, value)
     assert f"{name} is missing" in refusal(folder)
 
 
+def field(**changes: object) -> dict[str, object]:
+    """Return a field as a description has it, with something changed."""
+    bits = {"msb": 19, "lsb": 16}
+    known = {"name": "tier", "dword": 11, "bits": bits, "scope": "key", "commands": ["store"]}
+    return known | changes
+
+
+DAMAGED = (
+    field(dword=10),
+    field(bits={"msb": 19, "lsb": 15}),
+    field(bits={"msb": 32, "lsb": 16}),
+    field(bits={"msb": 16, "lsb": 19}),
+    field(scope="queue"),
+    field(commands=["shred"]),
+    field(commands=[1]),
+)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -129,6 +147,7 @@ def test_an_incomplete_description_names_what_is_missing(copy, name: str, value)
         {"images": [{"file": "a/b"}]},
         {"commands": {"store": {}}},
         {"profile": {"name": "x", "fields": [{}]}},
+        *({"profile": {"name": "x", "fields": [field]}} for field in DAMAGED),
     ],
     ids=str,
 )

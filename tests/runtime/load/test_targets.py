@@ -10,6 +10,7 @@ import pytest
 from xiokv.runtime.description import SemanticField
 from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault
 from xiokv.runtime.module import load
+from xiokv.runtime.operation import Operation
 
 from .conftest import edit, refusal
 
@@ -71,12 +72,12 @@ def test_the_host_has_one_device() -> None:
 
 
 def test_a_command_is_known_by_its_entry(module) -> None:
-    assert module.kernel("retrieve") == "xiokv_batch_retrieve"
+    assert module.kernel(Operation.RETRIEVE) == "xiokv_batch_retrieve"
 
 
 def test_an_unknown_command_names_those_there_are(module) -> None:
-    with pytest.raises(ArgumentFault, match="no command 'exec'; it has delete, exist, list"):
-        module.kernel("exec")
+    with pytest.raises(ArgumentFault, match="no command exec; it has delete, exist, list"):
+        module.kernel(Operation.EXEC)
 
 
 def test_the_fields_of_the_profile_come_with_the_module(copy) -> None:
@@ -85,4 +86,4 @@ def test_the_fields_of_the_profile_come_with_the_module(copy) -> None:
     edit(folder, profile={"name": "mine", "fields": [{**field, "commands": ["store"]}]})
     description = load(module=folder).description
     assert description.profile == "mine"
-    assert description.fields == (SemanticField("layer", 12, 7, 0, "batch", ("store",)),)
+    assert description.fields == (SemanticField("layer", 12, 7, 0, "batch", (Operation.STORE,)),)
