@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
 from xiokv.codegen import staleness
 from xiokv.codegen.config import load_config
 from xiokv.codegen.errors import StaleError
+from xiokv.codegen.spec.load import lock_of
 from xiokv.codegen.staleness import Finding
+from xiokv.codegen.stamp import inputs, stamp_option, write_stamp
 from xiokv.codegen.version import VERSION
 
 _MARKS = {"changed": "~", "missing": "-", "extra": "+"}
@@ -27,9 +30,12 @@ _MARKS = {"changed": "~", "missing": "-", "extra": "+"}
     show_default=True,
     help="How to print what was found.",
 )
+@stamp_option
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 @click.pass_obj
-def command(project: str | None, upstream: bool, style: str, as_json: bool) -> None:
+def command(
+    project: str | None, upstream: bool, style: str, stamp: Path | None, as_json: bool
+) -> None:
     """Tell whether the generated files are what the inputs render to; touch nothing."""
     config = load_config(project)
     for note in staleness.notes(config, VERSION):
@@ -46,6 +52,9 @@ def command(project: str | None, upstream: bool, style: str, as_json: bool) -> N
     if findings:
         files = "1 file is" if len(findings) == 1 else f"{len(findings)} files are"
         raise StaleError(f"{files} stale; run {findings[0].fix}")
+    if stamp:
+        generated = (config.root / name for name in lock_of(config).owned)
+        write_stamp(stamp, (*inputs(config), *generated))
 
 
 def format_text(findings: Sequence[Finding]) -> str:

@@ -14,12 +14,18 @@ from xiokv.codegen.config import Output
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.render.c import render_headers
 from xiokv.codegen.render.engine import engine_outputs
+from xiokv.codegen.render.packages import render_cmake, render_pkgconfig
 from xiokv.codegen.render.python import twin
 from xiokv.codegen.spec.model import Spec
 
 Renderer = Callable[[Spec], dict[str, str]]
 
-OUTPUTS: dict[str, Renderer] = {"headers": render_headers, "engine": engine_outputs}
+OUTPUTS: dict[str, Renderer] = {
+    "headers": render_headers,
+    "engine": engine_outputs,
+    "cmake": render_cmake,
+    "pkgconfig": render_pkgconfig,
+}
 
 
 def render_all(spec: Spec, output: Output) -> dict[Path, str]:
