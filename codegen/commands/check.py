@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -46,7 +46,9 @@ def command(
         from xiokv.codegen.upstream.recheck import find_upstream
 
         findings += find_upstream(config)
-    text = _FORMATS["json" if as_json else style](findings)
+    style = "json" if as_json else style
+    shown = _from_repository(config.root, findings) if style == "github" else findings
+    text = _FORMATS[style](shown)
     if text:
         click.echo(text)
     if findings:
@@ -55,6 +57,13 @@ def command(
     if stamp:
         generated = (config.root / name for name in lock_of(config).owned)
         write_stamp(stamp, (*inputs(config), *generated))
+
+
+def _from_repository(root: Path, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings with paths from the root of the repository, as GitHub wants them."""
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    below = root.relative_to(top)
+    return [replace(finding, path=(below / finding.path).as_posix()) for finding in findings]
 
 
 def format_text(findings: Sequence[Finding]) -> str:
