@@ -60,6 +60,7 @@ def _touch(path: Path) -> None:
     os.utime(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["", "CHECK"])
 def test_it_runs_when_an_input_changes_and_not_else(
     configure: Callable[[str], Build], built: Path, mode: str
@@ -75,6 +76,7 @@ def test_it_runs_when_an_input_changes_and_not_else(
     assert not _ran(build())
 
 
+@pytest.mark.slow
 def test_a_change_of_the_profile_reaches_the_programs_in_one_build(
     configure: Callable[[str], Build], built: Path, tmp_path: Path
 ) -> None:
@@ -104,6 +106,7 @@ def _outdate(built: Path) -> None:
     (built / "mine.toml").write_text(PROFILE.format("Other."), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [_tamper, _remove, _outdate])
 def test_check_fails_the_build_of_stale_files_until_they_are_built(
     configure: Callable[[str], Build], built: Path, gen: Run, spoil: Callable[[Path], None]
@@ -119,6 +122,7 @@ def test_check_fails_the_build_of_stale_files_until_they_are_built(
     assert _ran(build())
 
 
+@pytest.mark.slow
 def test_headers_that_were_cleaned_away_are_rendered_again(
     configure: Callable[[str], Build], built: Path, tmp_path: Path
 ) -> None:
