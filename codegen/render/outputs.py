@@ -31,10 +31,12 @@ OUTPUTS: dict[str, Renderer] = {
 def render_all(spec: Spec, output: Output) -> dict[Path, str]:
     """Return the text of every file that the project asks for, by absolute path."""
     texts: dict[Path, str] = {}
-    for emit in output.emit:
-        if emit == "python":  # the one output with a path of its own
+    for emit in sorted(output.emit, key=lambda kind: kind == "python"):
+        if emit == "python":  # the one output with a path of its own, so after all others
             if output.python in texts:
-                raise UsageError(f"xiokv.toml: python: {output.python} is also that of a header")
+                raise UsageError(
+                    f"xiokv.toml: python: {output.python} is also that of another output"
+                )
             texts[output.python] = twin(spec)
         elif emit in OUTPUTS:
             texts.update({output.dir / path: text for path, text in OUTPUTS[emit](spec).items()})
