@@ -19,6 +19,8 @@ COMMANDS = {
     "build": "Render the spec into headers, encoders, kernels and the Python twin; compile.",
     "check": "Tell whether the generated files are what the inputs render to.",
     "show": "Show a command, record, enum, constant or reserved place of the spec.",
+    "path": "Print where the headers, the CMake package or the pkg-config file are.",
+    "install": "Install the headers, kernel sources and packages below a prefix.",
 }
 
 

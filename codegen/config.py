@@ -24,6 +24,7 @@ CONFIG_NAME = "xiokv.toml"
 LOCK_NAME = "xiokv.lock"
 BUNDLED = "bundled"
 EMIT = ("headers", "engine", "python", "cmake", "pkgconfig", "rocm-xio")
+_NEEDS_HEADERS = {"engine": "includes", "cmake": "is for", "pkgconfig": "is for"}
 TARGETS = ("host", "hip", "cuda")
 
 _SPEC_FILE = PurePosixPath("spec/nvme_kv.json")  # below the output folder
@@ -250,8 +251,9 @@ class _Reader:
         folder = self._path(table, "dir", table.string("dir", "generated"))
         emit = table.strings("emit", ("headers", "engine", "python"))
         _check_choices(table, "emit", emit, EMIT)
-        if "engine" in emit and "headers" not in emit:
-            table.fault("emit", "emit: 'engine' includes the headers; name 'headers' too")
+        for kind, reason in _NEEDS_HEADERS.items():
+            if kind in emit and "headers" not in emit:
+                table.fault("emit", f"emit: {kind!r} {reason} the headers; name 'headers' too")
         twin = table.string("python", "")
         output = Output(
             dir=folder,

@@ -77,7 +77,7 @@ def _refuse_strangers(root: Path, texts: Mapping[Path, str], owned: set[str]) ->
             problems.add(
                 XiokvError(
                     f"{shown}: in the way is something that xiokv-gen did not write;"
-                    " move it, or choose another path in [output] of xiokv.toml"
+                    " move it, or choose another place for the output"
                 )
             )
     problems.raise_if_any()

@@ -16,6 +16,7 @@ from xiokv.codegen.files import held
 from xiokv.codegen.lock import Lock, dump_lock
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.spec.load import load_spec, lock_of
+from xiokv.codegen.stamp import inputs, stamp_option, write_stamp
 from xiokv.codegen.version import VERSION
 from xiokv.codegen.writer import Written, write
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     type=click.Path(file_okay=False, path_type=Path),
     help="Write the text below this folder and compile nothing; the project stays as it is.",
 )
+@stamp_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def command(
@@ -51,6 +53,7 @@ def command(
     architectures: tuple[str, ...],
     emit_only: bool,
     out: Path | None,
+    stamp: Path | None,
     as_json: bool,
 ) -> None:
     """Render the spec into headers, encoders, kernels and the Python twin; compile."""
@@ -73,6 +76,8 @@ def command(
     else:
         for path in (path for module in modules for path in module.files):
             click.echo(f"module {path.relative_to(root)}")
+    if stamp:
+        write_stamp(stamp, inputs(config))
 
 
 def _chosen(added: tuple[str, ...], names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import click
 
 from xiokv.codegen import staleness
 from xiokv.codegen.config import load_config
 from xiokv.codegen.errors import StaleError
+from xiokv.codegen.spec.load import lock_of
 from xiokv.codegen.staleness import Finding
+from xiokv.codegen.stamp import inputs, stamp_option, write_stamp
 from xiokv.codegen.version import VERSION
 
 _MARKS = {"changed": "~", "missing": "-", "extra": "+"}
@@ -27,9 +30,12 @@ _MARKS = {"changed": "~", "missing": "-", "extra": "+"}
     show_default=True,
     help="How to print what was found.",
 )
+@stamp_option
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 @click.pass_obj
-def command(project: str | None, upstream: bool, style: str, as_json: bool) -> None:
+def command(
+    project: str | None, upstream: bool, style: str, stamp: Path | None, as_json: bool
+) -> None:
     """Tell whether the generated files are what the inputs render to; touch nothing."""
     config = load_config(project)
     for note in staleness.notes(config, VERSION):
@@ -40,12 +46,24 @@ def command(project: str | None, upstream: bool, style: str, as_json: bool) -> N
         from xiokv.codegen.upstream.recheck import find_upstream
 
         findings += find_upstream(config)
-    text = _FORMATS["json" if as_json else style](findings)
+    style = "json" if as_json else style
+    shown = _from_repository(config.root, findings) if style == "github" else findings
+    text = _FORMATS[style](shown)
     if text:
         click.echo(text)
     if findings:
         files = "1 file is" if len(findings) == 1 else f"{len(findings)} files are"
         raise StaleError(f"{files} stale; run {findings[0].fix}")
+    if stamp:
+        generated = (config.root / name for name in lock_of(config).owned)
+        write_stamp(stamp, (*inputs(config), *generated))
+
+
+def _from_repository(root: Path, findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings with paths from the root of the repository, as GitHub wants them."""
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+    below = root.relative_to(top)
+    return [replace(finding, path=(below / finding.path).as_posix()) for finding in findings]
 
 
 def format_text(findings: Sequence[Finding]) -> str:

@@ -28,7 +28,7 @@ def refuse_old_trees(types: Types) -> None:
             f"this SPDK has no NVMe-KV definitions (first in {wanted.FIRST_RELEASE}); "
             f"fetch {wanted.FIRST_RELEASE} or later"
         )
-    found = [*_old_members(types), *_old_enumerators(types)]
+    found = _old_members(types)
     if found:
         raise XiokvError(
             f"this SPDK is too old: its NVMe-KV definitions are those of before "
@@ -76,16 +76,6 @@ def _old_members(types: Types) -> list[str]:
         if types.is_defined(tag)
         for name in names
         if isinstance(record := types.tagged(tag), Compound) and record.find(name)
-    ]
-
-
-def _old_enumerators(types: Types) -> list[str]:
-    return [
-        name
-        for tag, names in wanted.OLD_ENUMERATORS.items()
-        if types.is_defined(tag)
-        for name in names
-        if name in types.enumerators(tag)
     ]
 
 

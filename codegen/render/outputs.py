@@ -14,6 +14,7 @@ from xiokv.codegen.config import Output
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.render.c import render_headers
 from xiokv.codegen.render.engine import engine_outputs
+from xiokv.codegen.render.packages import render_cmake, render_pkgconfig
 from xiokv.codegen.render.python import twin
 from xiokv.codegen.render.rocm_xio import rocm_xio_headers
 from xiokv.codegen.spec.model import Spec
@@ -24,16 +25,20 @@ OUTPUTS: dict[str, Renderer] = {
     "headers": render_headers,
     "engine": engine_outputs,
     "rocm-xio": rocm_xio_headers,
+    "cmake": render_cmake,
+    "pkgconfig": render_pkgconfig,
 }
 
 
 def render_all(spec: Spec, output: Output) -> dict[Path, str]:
     """Return the text of every file that the project asks for, by absolute path."""
     texts: dict[Path, str] = {}
-    for emit in output.emit:
-        if emit == "python":  # the one output with a path of its own
+    for emit in sorted(output.emit, key=lambda kind: kind == "python"):
+        if emit == "python":  # the one output with a path of its own, so after all others
             if output.python in texts:
-                raise UsageError(f"xiokv.toml: python: {output.python} is also that of a header")
+                raise UsageError(
+                    f"xiokv.toml: python: {output.python} is also that of another output"
+                )
             texts[output.python] = twin(spec)
         elif emit in OUTPUTS:
             texts.update({output.dir / path: text for path, text in OUTPUTS[emit](spec).items()})

@@ -123,14 +123,18 @@ def test_out_writes_elsewhere_and_leaves_the_project_alone(
     assert run("build", "--out", str(out)).out == "every generated file is up to date\n"
 
 
-def test_a_twin_in_the_place_of_a_header_is_refused(fetched: Path, run, snapshot) -> None:
-    header = "generated/include/xiokv/nvme_kv.h"
+@pytest.mark.parametrize("place", ["include/xiokv/nvme_kv.h", "share/pkgconfig/xiokv.pc"])
+def test_a_twin_in_the_place_of_another_output_is_refused(
+    fetched: Path, run, snapshot, place: str
+) -> None:
+    _emit(fetched, '"headers", "python", "pkgconfig"')
     config = fetched / "xiokv.toml"
-    config.write_text(config.read_text(encoding="utf-8") + f'python = "{header}"\n')
+    text = config.read_text(encoding="utf-8")
+    config.write_text(f'{text}python = "generated/{place}"\n', encoding="utf-8")
     before = snapshot()
     outcome = run("build", "--emit-only")
     assert outcome.code == 2
-    assert "is also that of a header" in outcome.err
+    assert "is also that of another output" in outcome.err
     assert snapshot() == before
 
 

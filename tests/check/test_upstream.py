@@ -12,6 +12,7 @@ from threading import Thread
 import pytest
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+NEXT = "76543210fedcba9876543210fedcba9876543210"
 HEADERS = Path(__file__).resolve().parents[1] / "data" / "headers"
 
 
@@ -71,3 +72,56 @@ def test_an_unpinned_spec_cannot_be_compared(project: Path, run) -> None:
     outcome = run("check", "--upstream")
     assert outcome.code == 1
     assert "xiokv.lock states no commit" in outcome.err
+
+
+@pytest.fixture
+def bumped(pinned: Path, upstream: Path) -> Path:
+    """Return the project with another commit in its xiokv.toml, where an option's sense turned."""
+    copytree(upstream, upstream.parent / NEXT)
+    header = upstream.parent / NEXT / "include" / "spdk" / "nvme_spec.h"
+    text = header.read_text(encoding="utf-8")
+    turned = text.replace("STORE_OPT_DONT_COMPRESS", "STORE_OPT_COMPRESS")
+    assert turned != text
+    header.write_text(turned, encoding="utf-8")
+    config = pinned / "xiokv.toml"
+    config.write_text(config.read_text(encoding="utf-8").replace(COMMIT, NEXT), encoding="utf-8")
+    return pinned
+
+
+TURNED = (
+    "BREAKING: enum spdk_nvme_kv_store_option: SPDK_NVME_KV_STORE_OPT_DONT_COMPRESS renamed to"
+    " SPDK_NVME_KV_STORE_OPT_COMPRESS (value 0x4); its sense may have changed"
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        (("fetch",), 4, "breaks users, so nothing was written"),
+        (("check", "--upstream"), 3, "stale; run xiokv-gen fetch"),
+    ],
+)
+def test_a_bump_that_turns_the_sense_of_an_option_is_told_and_taken_by_nobody(
+    bumped: Path, run, snapshot, command: tuple[str, ...], code: int, said: str
+) -> None:
+    before = snapshot()
+    outcome = run(*command)
+    assert outcome.code == code
+    assert TURNED in outcome.out.splitlines()
+    assert said in outcome.err
+    assert snapshot() == before
+
+
+def test_the_report_of_a_bump_names_the_commit_that_breaks_users(bumped: Path, run) -> None:
+    annotation = run("check", "--upstream", "--format", "github").out
+    assert f"upstream at {NEXT}, which xiokv.toml names, defines something else" in annotation
+    assert "in a way that breaks users; run xiokv-gen fetch%0ABREAKING: " in annotation
+
+
+def test_an_accepted_turn_gives_the_option_its_new_name(bumped: Path, run) -> None:
+    twin = bumped / "generated" / "nvme_kv.py"
+    assert "    DONT_COMPRESS = 0x04" in twin.read_text(encoding="utf-8")
+    assert run("fetch", "--accept").code == 0
+    assert run("build").code == 0
+    assert "    COMPRESS = 0x04" in twin.read_text(encoding="utf-8")
+    assert run("check", "--upstream").code == 0

@@ -177,7 +177,6 @@ def test_a_tree_without_kv_is_refused_with_the_first_release() -> None:
     [
         ("\tuint32_t cdw2, cdw3;\n", "\tuint32_t rsvd2, rsvd3;\n", "rsvd2"),
         ("\tuint32_t ver;\n", "\tuint8_t mks; uint8_t pad[3];\n", "mks"),
-        ("_OPT_DONT_COMPRESS =", "_OPT_COMPRESS =", "SPDK_NVME_KV_STORE_OPT_COMPRESS"),
     ],
 )
 def test_a_tree_from_before_the_first_release_is_too_old(edited, old, new, seen) -> None:

@@ -1,0 +1,42 @@
+"""xiokv-gen path: where in the project is what a build system asks for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from xiokv.codegen.config import Config, load_config
+from xiokv.codegen.errors import UsageError, XiokvError
+from xiokv.codegen.render.packages import CMAKE_DIR, PKGCONFIG_DIR
+
+# What may be asked for: the output that makes it, and its folder in the output folder.
+_PLACES = {
+    "include": ("headers", "include"),
+    "cmake": ("cmake", CMAKE_DIR),
+    "pkgconfig": ("pkgconfig", PKGCONFIG_DIR),
+}
+
+
+@click.command(name="path")
+@click.argument("name", type=click.Choice(list(_PLACES)))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_obj
+def command(project: str | None, name: str, as_json: bool) -> None:
+    """Print the folder to give to -I, to CMake as xiokv_DIR, or in PKG_CONFIG_PATH."""
+    path = _folder(load_config(project), name)
+    click.echo(json.dumps({"name": name, "path": str(path)}, indent=2) if as_json else path)
+
+
+def _folder(config: Config, name: str) -> Path:
+    emit, below = _PLACES[name]
+    if emit not in config.output.emit:
+        raise UsageError(
+            f"this project has no {name} folder: add {emit!r} to emit in [output] of"
+            f" {config.root}/xiokv.toml, then run xiokv-gen build"
+        )
+    path = config.output.dir / below
+    if not path.is_dir():
+        raise XiokvError(f"there is no {path} yet; run xiokv-gen build")
+    return path

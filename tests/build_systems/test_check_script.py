@@ -1,0 +1,199 @@
+"""The check that other repositories run: the script, the pre-commit hook and the action."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import BIN, Ran, need, run, well
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts/check-generated.sh"
+HEADER = "src/nvme/include/xiokv/nvme_kv.h"
+
+CONFIG = """\
+[upstream]
+ref = "bundled"
+[semantics]
+profile = "wire/layers.toml"
+[output]
+dir = "src/nvme"
+python = "tools/theirs/wire.py"
+emit = ["headers", "python", "cmake"]
+"""
+PROFILE = """\
+schema = 1
+name = "layers"
+[[field]]
+name = "layer"
+dword = 12
+bits = [7, 0]
+scope = "key"
+commands = ["store"]
+unit = "index"
+meaning = "Layer."
+"""
+
+Spoil = Callable[[Path], object]
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """Return somebody's git repository with a project of its own below its root, committed."""
+    need("git")
+    repository = tmp_path / "their repository"
+    folder = repository / "gpu io"
+    (folder / "wire").mkdir(parents=True)
+    (folder / "xiokv.toml").write_text(CONFIG, encoding="utf-8")
+    (folder / "wire/layers.toml").write_text(PROFILE, encoding="utf-8")
+    for command in ("fetch", "build"):
+        well("xiokv-gen", command, cwd=folder)
+    _git(repository, "init", "--quiet")
+    _git(repository, "add", ".")
+    _git(repository, "commit", "--quiet", "-m", "theirs")
+    return repository
+
+
+def _git(repository: Path, *arguments: str) -> str:
+    who = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return well("git", *who, *arguments, cwd=repository, **quiet)
+
+
+def _script(repository: Path, *arguments: str, **environment: str) -> Ran:
+    return run(SCRIPT, *arguments, cwd=repository, **{"GITHUB_ACTIONS": "", **environment})
+
+
+def _tamper(folder: Path) -> None:
+    with (folder / HEADER).open("a", encoding="utf-8") as header:
+        header.write("// mine\n")
+
+
+def _outdate(folder: Path) -> None:
+    path = folder / "wire/layers.toml"
+    path.write_text(PROFILE.replace("Layer.", "Another."), encoding="utf-8")
+
+
+def _lose(folder: Path) -> None:
+    (folder / "tools/theirs/wire.py").unlink()
+
+
+SPOILED = [
+    (_tamper, HEADER),
+    (_outdate, "src/nvme/include/xiokv/kv_commands.h"),
+    (_lose, "tools/theirs/wire.py"),
+]
+
+
+def test_a_fresh_project_passes_and_nothing_is_touched(foreign: Path) -> None:
+    ran = _script(foreign, "gpu io")
+    assert (ran.code, ran.err) == (0, "")
+    assert _git(foreign, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(("spoil", "named"), SPOILED)
+def test_stale_files_are_named_with_what_to_run(foreign: Path, spoil: Spoil, named: str) -> None:
+    spoil(foreign / "gpu io")
+    ran = _script(foreign, "gpu io")
+    assert ran.code == 3
+    assert f" {named}: " in ran.out
+    assert "stale; run xiokv-gen build" in ran.err
+
+
+def test_without_a_folder_the_nearest_project_is_checked(foreign: Path) -> None:
+    assert _script(foreign / "gpu io/wire").code == 0
+    nowhere = _script(foreign)
+    assert (nowhere.code, "run xiokv-gen init" in nowhere.err) == (2, True)
+
+
+def test_on_github_the_annotation_names_the_file_in_the_repository(foreign: Path) -> None:
+    _tamper(foreign / "gpu io")
+    ran = _script(foreign, "gpu io", GITHUB_ACTIONS="true")
+    assert ran.code == 3
+    assert re.search(rf"^::error file=gpu io/{HEADER},line=\d+::changed", ran.out)
+
+
+def test_without_xiokv_it_installs_nothing_and_says_how(foreign: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("bash", "env", "realpath", "dirname"):
+        (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
+    ran = _script(foreign, "gpu io", PATH=str(tmp_path / "bin"))
+    assert ran.code == 5
+    first, command = ran.err.splitlines()
+    assert "there is no xiokv-gen on the PATH; install xiokv" in first
+    assert shlex.split(command) == ["python", "-m", "pip", "install", str(ROOT)]
+
+
+def test_two_folders_are_too_many(foreign: Path) -> None:
+    ran = _script(foreign, "gpu io", "more")
+    assert (ran.code, "one folder at most" in ran.err) == (2, True)
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Path:
+    """Return a repository that offers what this one offers to pre-commit."""
+    offered = tmp_path / "offered"
+    (offered / "scripts").mkdir(parents=True)
+    for name in (".pre-commit-hooks.yaml", "scripts/check-generated.sh"):
+        shutil.copy(ROOT / name, offered / name)
+    _git(offered, "init", "--quiet")
+    _git(offered, "add", ".")
+    _git(offered, "commit", "--quiet", "-m", "offered")
+    return offered
+
+
+def _hooked(foreign: Path, hooks: Path, cache: Path) -> Ran:
+    """Run the hook as pre-commit does, in a repository that asks for it."""
+    revision = _git(hooks, "rev-parse", "HEAD").strip()
+    config = foreign / ".pre-commit-config.yaml"
+    config.write_text(
+        f"repos:\n- repo: {hooks}\n  rev: {revision}\n  hooks:\n"
+        '  - id: xiokv-check\n    args: ["gpu io"]\n',
+        encoding="utf-8",
+    )
+    _git(foreign, "add", config.name)
+    command = (BIN / "pre-commit", "run", "--all-files")
+    return run(*command, cwd=foreign, PRE_COMMIT_HOME=str(cache), GITHUB_ACTIONS="")
+
+
+@pytest.mark.parametrize("stale", [False, True], ids=["fresh", "stale"])
+def test_the_hook_holds_a_commit_with_stale_files(
+    foreign: Path, hooks: Path, tmp_path: Path, stale: bool
+) -> None:
+    if stale:
+        _tamper(foreign / "gpu io")
+    ran = _hooked(foreign, hooks, tmp_path / "cache")
+    assert ran.code == int(stale), ran.said
+    assert ("exit code: 3" in ran.out, f"~ {HEADER}: changed" in ran.out) == (stale, stale)
+
+
+@pytest.mark.parametrize("stale", [False, True], ids=["fresh", "stale"])
+def test_the_one_line_of_the_action_runs_the_script(foreign: Path, stale: bool) -> None:
+    if stale:
+        _tamper(foreign / "gpu io")
+    (line,) = re.findall(r"^ *- run: '(.*)'$", (ROOT / "action.yml").read_text(), re.MULTILINE)
+    settings = {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_ACTIONS": "true"}
+    ran = run("bash", "-e", "-c", line, cwd=foreign, XIOKV_PROJECT="gpu io", **settings)
+    assert ran.code == (3 if stale else 0), ran.said
+    assert ran.out.startswith("::error file=gpu io/") is stale
+
+
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [
+        ("vendor.github-actions", "action.yml"),
+        ("vendor.github-workflows", ".github/workflows/ci.yml"),
+    ],
+)
+def test_the_files_for_github_fit_their_schemas(schema: str, path: str) -> None:
+    well(BIN / "check-jsonschema", "--builtin-schema", schema, ROOT / path)
+
+
+def test_pre_commit_accepts_the_list_of_hooks() -> None:
+    well(BIN / "pre-commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml")
