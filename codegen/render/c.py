@@ -12,6 +12,7 @@ from xiokv.codegen.render.c_completion import (
     prp_dwords,
     status_names,
 )
+from xiokv.codegen.render.c_exec import exec_view
 from xiokv.codegen.render.c_types import types_view
 from xiokv.codegen.render.env import render
 from xiokv.codegen.render.static import static_headers
@@ -27,11 +28,22 @@ def render_headers(spec: Spec) -> dict[str, str]:
         "include/xiokv/kv_commands.h": render(
             "c/kv_commands.h.j2",
             spec=spec,
-            encoders=[encoder_view(command, spec) for command in spec.commands],
+            encoders=[encoder_view(c, spec) for c in spec.commands if not c.key_in_data],
             set_cid=cid_write(spec),
             prp=prp_dwords(spec),
             completion=completion_reads(spec),
             statuses=status_names(spec),
         ),
         **static_headers(*(f"xiokv/kv_{name}.h" for name in _STATIC)),
+        **_exec_headers(spec),
     }
+
+
+def _exec_headers(spec: Spec) -> dict[str, str]:
+    """Return the headers of Exec, where the spec has it."""
+    texts: dict[str, str] = {}
+    for command in (command for command in spec.commands if command.key_in_data):
+        view = exec_view(command, spec)
+        texts["include/xiokv/kv_exec.h"] = render("c/kv_exec.h.j2", spec=spec, view=view)
+        texts.update(static_headers("xiokv/kv_exec_payload.h"))
+    return texts

@@ -8,6 +8,7 @@ made: identities, commands and the profile's fields.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from xiokv.codegen.render.env import render
@@ -34,7 +35,14 @@ _HEADERS = (
 
 @dataclass(frozen=True, slots=True)
 class KernelView:
-    """A command's kernel: its name, its opcode's symbol and its raw encoder's arguments."""
+    """A command's kernel.
+
+    Attributes:
+        name: of the command.
+        title: the same for readers.
+        symbol: opcode of the command as which its completion is read.
+        arguments: those of its raw encoder.
+    """
 
     name: str
     title: str
@@ -42,17 +50,37 @@ class KernelView:
     arguments: str
 
 
+# Of Exec: a request that the queue cannot carry has no key, and then goes out for no
+# namespace, so that a controller refuses it without a look at its data. The batch's places
+# for semantic fields, of which Exec has none, hold its numbers.
+_EXEC_ARGUMENTS = (
+    "request.key.length != 0u ? request.nsid : 0u",
+    "request.key.length",
+    "request.reserved.cdw11",
+    "request.size",
+    "request.reserved.cdw13",
+)
+
+
 def engine_outputs(spec: Spec) -> dict[str, str]:
     """Return the engine's files, relative to the output folder."""
     kernels = [_kernel(command) for command in spec.commands]
     return {
         **static_headers(*_HEADERS),
-        "kernels/kv_kernels.cpp": render("kernels/kv_kernels.cpp.j2", spec=spec, kernels=kernels),
+        "kernels/kv_kernels.cpp": render(
+            "kernels/kv_kernels.cpp.j2",
+            spec=spec,
+            kernels=kernels,
+            has_exec=any(command.key_in_data for command in spec.commands),
+        ),
         "kernels/kv_module.json": _module(spec),
     }
 
 
 def _kernel(command: Command) -> KernelView:
+    if command.key_in_data:
+        # DW0 says of its output what it says of a Retrieve's value.
+        return _view(command, "XIOKV_OPC_RETRIEVE", _EXEC_ARGUMENTS)
     arguments = [
         "request.nsid",
         "&request.key",
@@ -60,9 +88,12 @@ def _kernel(command: Command) -> KernelView:
         *(["request.options"] if command.options else []),
         "&request.reserved",
     ]
-    return KernelView(
-        command.name, command.name.capitalize(), command.symbol, ",\n        ".join(arguments)
-    )
+    return _view(command, command.symbol, arguments)
+
+
+def _view(command: Command, symbol: str, arguments: Iterable[str]) -> KernelView:
+    joined = ",\n        ".join(arguments)
+    return KernelView(command.name, command.name.capitalize(), symbol, joined)
 
 
 def _module(spec: Spec) -> str:
@@ -75,6 +106,6 @@ def _module(spec: Spec) -> str:
         "facts": spec.identity.facts,
         "spec": spec.identity.spec,
         "commands": commands,
-        "profile": asdict(spec.profile),
+        "profile": {"name": spec.profile.name, "fields": [asdict(f) for f in spec.profile.fields]},
     }
     return json.dumps(document, indent=2, sort_keys=True) + "\n"

@@ -13,7 +13,7 @@ from xiokv.codegen.render.completion import CompletionPart, completion_parts
 from xiokv.codegen.render.ctypes_view import CtypesClass, classes
 from xiokv.codegen.render.dtype_view import Dtype, dtypes
 from xiokv.codegen.render.env import render
-from xiokv.codegen.spec.model import PublicEnum, Spec
+from xiokv.codegen.spec.model import Command, PublicEnum, Spec
 
 _FLAGS = ("StoreOption", "RetrieveOption")
 
@@ -37,9 +37,11 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """Everything that the templates of the twin print."""
+    """Everything that the templates of the twin print; `exec` is None where there is none."""
 
     spec: Spec
+    commands: tuple[Command, ...]
+    exec: Command | None
     constants: tuple[Constant, ...]
     enums: tuple[EnumClass, ...]
     classes: tuple[CtypesClass, ...]
@@ -59,12 +61,14 @@ def _view(spec: Spec) -> Twin:
     )
     return Twin(
         spec=spec,
+        commands=tuple(command for command in spec.commands if not command.key_in_data),
+        exec=next((command for command in spec.commands if command.key_in_data), None),
         constants=constants,
         enums=tuple(EnumClass(e, _base(e)) for e in spec.enums),
         classes=tuple(classes(spec.records)),
         dtypes=tuple(dtypes(spec.records)),
         completion=completion_parts(spec),
-        public=tuple(sorted([*_FUNCTIONS, *_HASHES, *(c.name for c in constants), *_types(spec)])),
+        public=tuple(sorted([*_names(spec), *(c.name for c in constants), *_types(spec)])),
     )
 
 
@@ -73,6 +77,13 @@ _FUNCTIONS = (
     *("decode_list", "dtype", "encode"),
 )
 _HASHES = ("FACTS_SHA256", "SPEC_SHA256", "UPSTREAM_COMMIT")
+_EXEC_NAMES = ("ExecCommand", "decode_exec", "encode_exec", "pack_exec", "unpack_exec")
+
+
+def _names(spec: Spec) -> Iterator[str]:
+    yield from (*_FUNCTIONS, *_HASHES)
+    if any(command.key_in_data for command in spec.commands):
+        yield from _EXEC_NAMES
 
 
 def _types(spec: Spec) -> Iterator[str]:

@@ -21,6 +21,7 @@ SCHEMA = 1
 _DEFAULT = Path(__file__).with_name("profiles") / "default.toml"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _SCOPES: dict[str, Literal["batch", "key"]] = {"batch": "batch", "key": "key"}
+_EXEC_LENGTHS = ("payload", "input")  # as in exec.toml; the first is the default
 _NO_BITS = Bits(0, 0)
 
 
@@ -40,8 +41,17 @@ def load_profile(path: Path | None, commands: Iterable[str], shown: str = "") ->
     tables = root.tables("field")
     fields = tuple(_field(table, tuple(commands)) for table in tables)
     _check_unique(tables, fields)
+    length = _exec_length(root.table("exec"))
     document.close()
-    return Profile(name, fields)
+    return Profile(name, fields, length)
+
+
+def _exec_length(table: Table) -> str:
+    """Return what the length in Exec's entry counts."""
+    length = table.string("length", _EXEC_LENGTHS[0])
+    if length not in _EXEC_LENGTHS:
+        table.fault("length", f'length = {length!r}: write "payload" or "input"')
+    return length
 
 
 def _check_schema(root: Table) -> None:
