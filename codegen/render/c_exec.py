@@ -20,10 +20,17 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class ExecView:
-    """The 16 assignments of an entry, and the comment of the encoder that makes it."""
+    """What is printed of the encoder.
+
+    Attributes:
+        dwords: the 16 assignments of an entry.
+        doc: the comment.
+        counts_key: whether the length counts the key, too.
+    """
 
     dwords: tuple[str, ...]
     doc: str
+    counts_key: bool
 
 
 def exec_view(command: Command, spec: Spec) -> ExecView:
@@ -40,4 +47,4 @@ def exec_view(command: Command, spec: Spec) -> ExecView:
         "@param operation What is to be done; its meaning is the controller's.",
         "@return The entry.",
     )
-    return ExecView(dwords(command, spec), comment)
+    return ExecView(dwords(command, spec), comment, length.kind is FieldKind.PAYLOAD_LENGTH)

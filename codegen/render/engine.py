@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from xiokv.codegen.render.env import render
 from xiokv.codegen.render.static import static_headers
@@ -42,17 +42,24 @@ class KernelView:
         title: the same for readers.
         symbol: opcode of the command as which its completion is read.
         arguments: those of its raw encoder.
+        notes: what readers of the kernel are told besides.
     """
 
     name: str
     title: str
     symbol: str
     arguments: str
+    notes: tuple[str, ...] = ()
 
 
-# Of Exec: a request that the queue cannot carry has no key, and then goes out for no
-# namespace, so that a controller refuses it without a look at its data. The batch's places
-# for semantic fields, of which Exec has none, hold its numbers.
+_EXEC_NOTES = (
+    "",
+    "The key lies in the data. Exec has no semantic fields, and the places of the",
+    "batch for them hold its numbers: CDW11 the input's length, CDW13 the",
+    "operation. A value's size is that of the buffer, which holds the payload and",
+    "then the output. A request that the queue cannot carry has no key: it goes",
+    "out for no namespace, and is refused without a look at its data.",
+)
 _EXEC_ARGUMENTS = (
     "request.key.length != 0u ? request.nsid : 0u",
     "request.key.length",
@@ -80,7 +87,8 @@ def engine_outputs(spec: Spec) -> dict[str, str]:
 def _kernel(command: Command) -> KernelView:
     if command.key_in_data:
         # DW0 says of its output what it says of a Retrieve's value.
-        return _view(command, "XIOKV_OPC_RETRIEVE", _EXEC_ARGUMENTS)
+        view = _view(command, "XIOKV_OPC_RETRIEVE", _EXEC_ARGUMENTS)
+        return replace(view, notes=_EXEC_NOTES)
     arguments = [
         "request.nsid",
         "&request.key",
