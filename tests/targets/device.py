@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests import exec_project
 from xiokv import runtime
 from xiokv.runtime import KV, Buffer, Emulator, Module, Outcome, Place
 
@@ -33,15 +34,24 @@ class Target:
         """This checkout's module on the device; where there is none, the test is skipped."""
         return _module(self.name)
 
+    @property
+    def exec_module(self) -> Module:
+        """A module with the vendor command Exec; where none can be made, the test is skipped."""
+        return _exec_module(self.name)
+
     def attach(
-        self, controller: dict[str, Any] | None = None, **options: Any
+        self,
+        controller: dict[str, Any] | None = None,
+        *,
+        module: Module | None = None,
+        **options: Any,
     ) -> tuple[Emulator, KV]:
-        """Make a controller, and attach to it.
+        """Make a controller, and attach this checkout's module to it, or another one.
 
         Values have up to 64 KiB, so that queues need little memory, and nothing waits long
         for nothing, unless a test says otherwise.
         """
-        module = self.module
+        module = module or self.module
         emulator = self._stack.enter_context(
             Emulator(**{"value_max": 1 << 16, **(controller or {})})
         )
@@ -64,6 +74,14 @@ class Target:
 def _module(name: str) -> Module:
     try:
         return runtime.load(name)
+    except runtime.MissingFault as fault:
+        pytest.skip(str(fault))
+
+
+@cache
+def _exec_module(name: str) -> Module:
+    try:
+        return exec_project.module(name)
     except runtime.MissingFault as fault:
         pytest.skip(str(fault))
 
