@@ -136,6 +136,14 @@ def test_without_out_only_sizes_come_back(attach: Attach) -> None:
     assert result.status.tolist() == [Outcome.TRUNCATED, Outcome.OK]
 
 
+def test_a_batch_may_be_larger_than_any_before(attach: Attach) -> None:
+    _, kv = attach({"null": True}, queues=2)
+    inputs = [bytes(number % 5) for number in range(9000)]
+    for count in (10, 5000, 9000):
+        result = kv.exec([b"k"] * count, RANGE, input=inputs[:count])
+        assert result.counts == {Outcome.OK: count}
+
+
 def test_what_fails_is_alone(attach: Attach) -> None:
     controller, kv = attach(queues=2)
     keys, _ = filled(kv, 50)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.targets.device import Target, content, keys_of
 from xiokv.generated.nvme_kv import Opcode
-from xiokv.runtime import Outcome, Place
+from xiokv.runtime import MemoryMode, Outcome, Place
 from xiokv.runtime.emulator import ExecOperation
 
 EXEC = 0x83
@@ -49,8 +49,9 @@ def test_every_key_gets_its_own_output(target: Target, place: Place, queues: int
 
 
 def test_an_output_larger_than_its_room_is_truncated(target: Target, place: Place) -> None:
-    """Over more than two pages, by a list of PRP entries."""
-    _, kv = target.attach({"exec": True}, module=target.exec_module, depth=4)
+    """Over more than two pages, by a list of PRP entries; the block is where values are."""
+    mode = MemoryMode.DATA if place is Place.DEVICE else 0
+    _, kv = target.attach({"exec": True}, module=target.exec_module, depth=4, memory_mode=int(mode))
     value = np.random.default_rng(2).integers(0, 256, 20_000, np.uint8)
     kv.store([b"k"], target.memory(value, place)).raise_for_status()
     before = np.full(16384, 0xEE, np.uint8)

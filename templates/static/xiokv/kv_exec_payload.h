@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief The data of the vendor command Exec: a 16-bit key length, the key, the
-/// input. The output comes back into the same buffer, from its first byte on.
+/// @brief The data of the vendor command Exec: a 16-bit key length, the key,
+/// the input. The output comes back into the same buffer, from its first byte
+/// on.
 #pragma once
 
 #include <stddef.h>
