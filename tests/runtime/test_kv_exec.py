@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 
 from tests import exec_project
 from xiokv.runtime import KV, Emulator, Module, Outcome
+from xiokv.runtime.batch import Request
+from xiokv.runtime.buffers import NO_VALUES
 from xiokv.runtime.emulator import ExecOperation
 from xiokv.runtime.errors import ArgumentFault, DeadQueueFault
 from xiokv.runtime.keys import pack_long_keys
-from xiokv.runtime.payloads import inputs_of, numbers_of
+from xiokv.runtime.payloads import inputs_of, numbers_of, pack_payloads
 from xiokv.runtime.results import BatchFault
 
 LENGTH, CHECKSUM, RANGE = ExecOperation
@@ -265,6 +267,19 @@ def test_a_size_above_the_largest_value_is_not_believed(attach: Attach) -> None:
     controller.fault("bad_size", opcode=0x83, amount=5000)
     result = kv.exec([b"k"], LENGTH, out=bytearray(8))
     assert (result.status[0], result.value_size[0]) == (Outcome.ERROR, 0)
+
+
+def test_a_request_that_a_queue_cannot_carry_is_refused_unseen(attach: Attach) -> None:
+    """As a caller would make it that does not check; the data pointer is 0 then."""
+    controller, kv = attach({"mdts": 1})
+    keys, inputs = pack_long_keys([b"key"], None, 255), [bytes(9000)]
+    data = pack_payloads(keys, inputs, NO_VALUES, 1 << 20)
+    controller.trace_start()
+    request = Request("exec", keys, data.values, numbers_of(inputs, 1), 0, 5.0, None, data)
+    result = kv._submit(request)
+    assert result.nvme_status[0].item() == (0, 0x0B, 0)
+    (sqe,) = (record.data for record in controller.trace() if record.kind == "sqe")
+    assert not any(sqe[24:40])
 
 
 def test_a_module_without_the_kernel_says_how_to_get_one(module: Module) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.targets.device import Target, content, keys_of
 from xiokv.generated.nvme_kv import Opcode
-from xiokv.runtime import MemoryMode, Outcome, Place
+from xiokv.runtime import ArgumentFault, Buffer, MemoryMode, Outcome, Place
 from xiokv.runtime.emulator import ExecOperation
 
 EXEC = 0x83
@@ -73,3 +73,20 @@ def test_a_dropped_completion_is_a_timeout_of_that_key(target: Target) -> None:
     result = kv.exec(keys, ExecOperation.CHECKSUM, out=bytearray(80), timeout=0.5)
     assert result.counts == {Outcome.OK: 19, Outcome.TIMEOUT: 1}
     assert result.status[4] == Outcome.TIMEOUT
+
+
+class Foreign:
+    """An array of another library in the GPU."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self.buffer = buffer
+        self.__cuda_array_interface__ = buffer.__cuda_array_interface__
+
+
+@pytest.mark.targets("gfx942", "cuda")
+def test_another_library_s_memory_in_the_gpu_is_refused(target: Target) -> None:
+    controller, kv = target.attach({"exec": True}, module=target.exec_module)
+    out = Foreign(target.memory(np.zeros(8, np.uint8), Place.DEVICE))
+    with pytest.raises(ArgumentFault, match=r"another library .* Module\.empty\(\)"):
+        kv.exec([b"k"], ExecOperation.LENGTH, out=out)
+    assert controller.counters().commands == 0
