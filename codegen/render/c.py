@@ -28,7 +28,7 @@ def render_headers(spec: Spec) -> dict[str, str]:
         "include/xiokv/kv_commands.h": render(
             "c/kv_commands.h.j2",
             spec=spec,
-            encoders=[encoder_view(c, spec) for c in spec.commands if not c.key_in_data],
+            encoders=[encoder_view(command, spec) for command in spec.standard_commands],
             set_cid=cid_write(spec),
             prp=prp_dwords(spec),
             completion=completion_reads(spec),
@@ -41,9 +41,10 @@ def render_headers(spec: Spec) -> dict[str, str]:
 
 def _exec_headers(spec: Spec) -> dict[str, str]:
     """Return the headers of Exec, where the spec has it."""
-    texts: dict[str, str] = {}
-    for command in (command for command in spec.commands if command.key_in_data):
-        view = exec_view(command, spec)
-        texts["include/xiokv/kv_exec.h"] = render("c/kv_exec.h.j2", spec=spec, view=view)
-        texts.update(static_headers("xiokv/kv_exec_payload.h"))
-    return texts
+    if spec.exec is None:
+        return {}
+    view = exec_view(spec.exec, spec)
+    return {
+        "include/xiokv/kv_exec.h": render("c/kv_exec.h.j2", spec=spec, view=view),
+        **static_headers("xiokv/kv_exec_payload.h"),
+    }

@@ -78,7 +78,7 @@ def engine_outputs(spec: Spec) -> dict[str, str]:
             "kernels/kv_kernels.cpp.j2",
             spec=spec,
             kernels=kernels,
-            has_exec=any(command.key_in_data for command in spec.commands),
+            has_exec=spec.exec is not None,
         ),
         "kernels/kv_module.json": _module(spec),
     }

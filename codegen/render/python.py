@@ -13,7 +13,7 @@ from xiokv.codegen.render.completion import CompletionPart, completion_parts
 from xiokv.codegen.render.ctypes_view import CtypesClass, classes
 from xiokv.codegen.render.dtype_view import Dtype, dtypes
 from xiokv.codegen.render.env import render
-from xiokv.codegen.spec.model import Command, PublicEnum, Spec
+from xiokv.codegen.spec.model import PublicEnum, Spec
 
 _FLAGS = ("StoreOption", "RetrieveOption")
 
@@ -37,11 +37,9 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """Everything that the templates of the twin print; `exec` is None where there is none."""
+    """Everything that the templates of the twin print."""
 
     spec: Spec
-    commands: tuple[Command, ...]
-    exec: Command | None
     constants: tuple[Constant, ...]
     enums: tuple[EnumClass, ...]
     classes: tuple[CtypesClass, ...]
@@ -61,8 +59,6 @@ def _view(spec: Spec) -> Twin:
     )
     return Twin(
         spec=spec,
-        commands=tuple(command for command in spec.commands if not command.key_in_data),
-        exec=next((command for command in spec.commands if command.key_in_data), None),
         constants=constants,
         enums=tuple(EnumClass(e, _base(e)) for e in spec.enums),
         classes=tuple(classes(spec.records)),
@@ -82,7 +78,7 @@ _EXEC_NAMES = ("ExecCommand", "decode_exec", "encode_exec", "pack_exec", "unpack
 
 def _names(spec: Spec) -> Iterator[str]:
     yield from (*_FUNCTIONS, *_HASHES)
-    if any(command.key_in_data for command in spec.commands):
+    if spec.exec:
         yield from _EXEC_NAMES
 
 

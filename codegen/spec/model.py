@@ -249,6 +249,16 @@ class Spec:
     provenance: Provenance
     identity: Identity
 
+    @property
+    def standard_commands(self) -> tuple[Command, ...]:
+        """The Key-Value commands: all but Exec."""
+        return tuple(command for command in self.commands if not command.key_in_data)
+
+    @property
+    def exec(self) -> Command | None:
+        """The vendor command Exec, where the project asks for it."""
+        return next((command for command in self.commands if command.key_in_data), None)
+
     def command(self, name: str) -> Command:
         """Return a command by name; KeyError where the spec has none of that name."""
         for command in self.commands:
