@@ -29,7 +29,7 @@ def inputs(config: Config) -> tuple[Path, ...]:
     """Return the files of a project that decide what is rendered."""
     profile = config.semantics.profile
     own = (config.root / CONFIG_NAME, config.lock_path, config.ir_path)
-    return (*own, profile) if profile else own
+    return (*own, profile) if isinstance(profile, Path) else own
 
 
 def write_stamp(stamp: Path, read: Iterable[Path]) -> None:

@@ -20,12 +20,13 @@ from xiokv.runtime.drivers.base import Launch
 from xiokv.runtime.errors import LostFault, RuntimeFault
 from xiokv.runtime.keys import Keys
 from xiokv.runtime.operation import Operation
+from xiokv.runtime.payloads import Payloads
 from xiokv.runtime.queues import QueuePair, QueueSet
 from xiokv.runtime.results import RECORD
 from xiokv.runtime.semantic import SemanticBits
 from xiokv.runtime.slabs import Pool, Slab
 from xiokv.runtime.spans import NO_SPAN, Span
-from xiokv.runtime.staging import Copy
+from xiokv.runtime.staging import Staged
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Request:
         options: request options, CDW11 bits 15:8.
         timeout: seconds without progress after which a queue is given up.
         stream: the driver's stream to run in, or None.
+        payloads: data of an Exec.
     """
 
     command: Operation
@@ -49,6 +51,7 @@ class Request:
     options: int
     timeout: float
     stream: Any
+    payloads: Payloads | None = None
 
 
 # What a kernel works on stays alive although its caller may have dropped all of it.
@@ -96,7 +99,7 @@ class Run:
         slab: Slab,
         pool: Pool,
         queues: QueueSet,
-        copy: Copy | None = None,
+        copy: Staged | None = None,
     ) -> None:
         self._kept: Span = copy.memory if copy else request.values.memory
         self._copy = copy
@@ -182,7 +185,7 @@ class Run:
             for pair in self._queues:
                 pair.give_up()
         elif self._copy is not None:
-            self._take_back(self._copy)
+            self._take_back(self._copy, records)
         if lost or (records["outcome"] == Outcome.TIMEOUT).any():
             self._keep_values()
         if self._copy is not None and not self._died:
@@ -193,10 +196,10 @@ class Run:
         self._records = records
         _in_flight.discard(self)
 
-    def _take_back(self, copy: Copy) -> None:
+    def _take_back(self, copy: Staged, records: npt.NDArray[Any]) -> None:
         """Copy values back; a device that does not is a failure of the batch, which is over."""
         try:
-            copy.take_back()
+            copy.take_back(records)
         except RuntimeFault as fault:
             # Its frames hold the copy, which others may have from now on.
             self._failure = self._failure or fault.with_traceback(None)

@@ -45,6 +45,21 @@ class Keys:
         return self.rows[index, :length].tobytes()
 
 
+@dataclass(frozen=True, slots=True)
+class LongKeys(Keys):
+    """Keys of Exec, which lie in its data: `rows` are empty.
+
+    Attributes:
+        contents: the keys.
+    """
+
+    contents: tuple[bytes, ...]
+
+    def __getitem__(self, index: int) -> bytes:
+        """Return one key."""
+        return self.contents[index]
+
+
 def pack_keys(keys: Any, key_lengths: Any, key_max: int) -> Keys:
     """Pack the keys of a call.
 
@@ -76,6 +91,22 @@ def pack_start_key(start: Any, key_max: int) -> Keys:
         raise ArgumentFault(f"start key has {len(content)} bytes; 0 to {key_max} are allowed")
     row = np.frombuffer(content.ljust(KEY_MAX_LEN, b"\0"), np.uint8)
     return Keys(row.reshape(1, KEY_MAX_LEN), None, len(content))
+
+
+def pack_long_keys(keys: Any, key_lengths: Any, key_max: int) -> LongKeys:
+    """Take the keys of an Exec, of up to `key_max` bytes; an array has those of a row."""
+    if isinstance(keys, np.ndarray) or key_lengths is not None:
+        packed = pack_keys(keys, key_lengths, min(key_max, KEY_MAX_LEN))
+        contents = tuple(map(packed.__getitem__, range(len(packed))))
+    else:
+        _check_sequence(keys)
+        if not set(map(type, keys)) <= set(_BYTES_LIKE):
+            raise _wrong_type(keys)
+        contents = tuple(map(bytes, keys))
+    lengths = np.fromiter(map(len, contents), np.int64, len(contents))
+    _check_lengths(lengths, key_max)
+    rows = np.zeros((len(contents), KEY_MAX_LEN), np.uint8)
+    return LongKeys(rows, lengths.astype(np.uint8), 0, contents)
 
 
 def _check_sequence(keys: Any) -> None:

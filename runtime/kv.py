@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xiokv.generated.nvme_kv import RetrieveOption, StoreOption
-from xiokv.runtime import abandoned, listing
+from xiokv.runtime import abandoned, listing, payloads
 from xiokv.runtime.arguments import integer, seconds
 from xiokv.runtime.batch import NoRun, Request
 from xiokv.runtime.buffers import (
@@ -26,7 +26,7 @@ from xiokv.runtime.buffers import (
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import ArgumentFault
-from xiokv.runtime.keys import Keys, pack_keys, pack_start_key
+from xiokv.runtime.keys import Keys, pack_keys, pack_long_keys, pack_start_key
 from xiokv.runtime.operation import Operation
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.results import Result
@@ -64,6 +64,7 @@ class KV(Closing):
         """Create the queues; `attach` calls this."""
         self.block_size = block_size
         self._timeout = timeout
+        self._module = module
         self._fields = module.description.fields
         self._driver = module.driver
         self._submitter = Submitter(module, open_queues, place)
@@ -206,6 +207,51 @@ class KV(Closing):
             Operation.DELETE, packed, stream=stream, timeout=timeout, semantic=semantic
         )
 
+    def exec(
+        self,
+        keys: Any,
+        operation: int,
+        *,
+        input: Any = b"",
+        out: Any = None,
+        sizes: Any = None,
+        offsets: Any = None,
+        key_lengths: Any = None,
+        stream: Any = None,
+        timeout: float | None = None,
+    ) -> Result:
+        """Run an operation of the controller next to the value of each key: OK or MISSING.
+
+        An output that is larger than its slot of `out` fills the slot and becomes TRUNCATED;
+        `value_size` is its whole size. Bytes of a slot past the output stay as they were. Only
+        a module that was built with ``exec = true`` has this vendor's command.
+
+        Args:
+            keys: as for `store`; those in a sequence may have up to 255 bytes.
+            operation: what is to be done; its meaning is the controller's.
+            input: bytes for the operation, the same for all keys or a list of one a key.
+            out: a contiguous, writable buffer on the host, or one of `Module.empty`; slots are
+                its n-th parts, or lie at `offsets`. It is filled when the result is taken.
+                Without it outputs are not returned.
+            sizes: bytes of each slot to fill; the whole slot by default.
+            offsets: where each slot begins, in multiples of 4 bytes.
+            key_lengths: as for `store`.
+            stream: as for `store`; `out` may not be touched until the result is there.
+            timeout: as for `store`.
+        """
+        self._check_exec()
+        packed = pack_long_keys(keys, key_lengths, payloads.KEY_MAX)
+        count = len(packed)
+        inputs = payloads.inputs_of(input, count)
+        numbers = payloads.numbers_of(inputs, integer("operation", operation))
+        shape = Shape(count, sizes, offsets, None, self._transfer_max)
+        slots = payloads.outputs_of(self._driver, out, shape)
+        data = payloads.pack_payloads(packed, inputs, slots, self._transfer_max)
+        deadline = self._timeout if timeout is None else seconds("timeout", timeout)
+        return self._submit(
+            Request(Operation.EXEC, packed, data.values, numbers, 0, deadline, stream, data)
+        )
+
     def list(
         self, start: bytes = b"", limit: int | None = None, **semantic: Any
     ) -> Iterator[bytes]:
@@ -267,13 +313,24 @@ class KV(Closing):
     ) -> Result:
         deadline = self._timeout if timeout is None else seconds("timeout", timeout)
         bits = pack_semantic(self._fields, command, semantic, len(keys))
-        request = Request(command, keys, values, bits, options, deadline, stream)
-        if len(keys) == 0:
-            return Result(command, keys, NoRun())
+        return self._submit(Request(command, keys, values, bits, options, deadline, stream))
+
+    def _submit(self, request: Request) -> Result:
+        if len(request.keys) == 0:
+            return Result(request.command, request.keys, NoRun())
         run = self._submitter.submit(request)
-        if stream is None:
+        if request.stream is None:
             run.wait_or_cancel()
-        return Result(command, keys, run)
+        return Result(request.command, request.keys, run)
+
+    def _check_exec(self) -> None:
+        """Refuse a module without the command, which most are."""
+        if payloads.COMMAND not in self._module.description.kernels:
+            raise ArgumentFault(
+                f"{self._module.path} was built without the vendor command Exec: say exec = true"
+                " under [semantics] of xiokv.toml, run xiokv-gen build --target"
+                f" {self._module.target}, and load that module"
+            )
 
     def _list_page(self, semantic: Mapping[str, Any], start: bytes) -> bytes:
         with self._page_lock:

@@ -29,6 +29,7 @@ _FAILED = (Outcome.ERROR, Outcome.TIMEOUT, Outcome.CANCELLED)
 # What else raises, by command.
 _RAISING = {
     Operation.RETRIEVE: (Outcome.MISSING, Outcome.TRUNCATED),
+    Operation.EXEC: (Outcome.MISSING, Outcome.TRUNCATED),
     Operation.LIST: (Outcome.MISSING, Outcome.EXISTS),
 }
 _SHOWN = 5
@@ -103,7 +104,7 @@ class Result:
 
     @cached_property
     def value_size(self) -> npt.NDArray[np.uint32]:
-        """Full size of each value that was retrieved, in bytes, else 0."""
+        """Full size of each value that was retrieved, or of an Exec's output, else 0; in bytes."""
         return np.ascontiguousarray(self._records["value_size"])
 
     @cached_property
@@ -132,7 +133,7 @@ class Result:
     def raise_for_status(self) -> None:
         """Raise where keys failed.
 
-        ERROR, TIMEOUT and CANCELLED raise, and for a Retrieve MISSING and TRUNCATED.
+        ERROR, TIMEOUT and CANCELLED raise, and for Retrieve and Exec MISSING and TRUNCATED.
 
         Raises:
             BatchFault: keys failed; the message names the first of them.
@@ -183,7 +184,8 @@ class Result:
         if self._records["outcome"][at] == Outcome.NONE:
             return f"{text}, no kernel got to it"
         if outcome is Outcome.TRUNCATED:
-            return f"{text}, its value has {self.value_size[at]} bytes"
+            what = "output" if self.command is Operation.EXEC else "value"
+            return f"{text}, its {what} has {self.value_size[at]} bytes"
         if self._unanswered[at]:
             return text
         said = _completion(int(self._records["status"][at]))

@@ -6,7 +6,10 @@ because on some devices an allocation waits for running kernels.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
+
+import numpy.typing as npt
 
 from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.drivers.base import Driver, Place
@@ -49,7 +52,39 @@ class Staging:
         self._free = None
 
 
-class Copy:
+class Staged(ABC):
+    """What one batch has in the block.
+
+    Args:
+        staging: where the block comes from.
+        block: it.
+        size: bytes of it that the batch uses.
+    """
+
+    def __init__(self, staging: Staging, block: Buffer, size: int) -> None:
+        self._staging = staging
+        self._block = block
+        self._size = size
+
+    @property
+    def memory(self) -> Span:
+        """Where it lies."""
+        return Span(self._block.iova, self._size, self._block)
+
+    def upload(self, stream: Any) -> None:
+        """Bring it to where it lies before what comes later in the stream."""
+        self._block.upload(0, self._size, stream)
+
+    @abstractmethod
+    def take_back(self, records: npt.NDArray[Any]) -> None:
+        """Copy to the caller's memory what the batch filled, as its records say."""
+
+    def give_back(self) -> None:
+        """Let other batches use the block; the controller touches it no more."""
+        self._staging.give(self._block)
+
+
+class Copy(Staged):
     """The values of one batch in the block.
 
     Args:
@@ -60,28 +95,14 @@ class Copy:
     """
 
     def __init__(self, staging: Staging, block: Buffer, span: Span, back: bool) -> None:
-        self._staging = staging
-        self._block = block
+        super().__init__(staging, block, span.size)
         self._span = span
         self._back = back
         # For a Retrieve, too: what no value covers stays as it is.
         block.view[: span.size] = span.view
 
-    @property
-    def memory(self) -> Span:
-        """Where the copy lies."""
-        return Span(self._block.iova, self._span.size, self._block)
-
-    def upload(self, stream: Any) -> None:
-        """Bring the copy to where it lies before what comes later in the stream."""
-        self._block.upload(0, self._span.size, stream)
-
-    def take_back(self) -> None:
-        """Copy to the caller's memory what the batch filled."""
+    def take_back(self, records: npt.NDArray[Any]) -> None:
+        """Copy to the caller's memory what the batch filled: all of it, whatever the records."""
         if self._back:
-            self._block.download(0, self._span.size)
-            self._span.view[:] = self._block.view[: self._span.size]
-
-    def give_back(self) -> None:
-        """Let other batches use the block; the controller touches it no more."""
-        self._staging.give(self._block)
+            self._block.download(0, self._size)
+            self._span.view[:] = self._block.view[: self._size]

@@ -9,17 +9,19 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from xiokv.runtime import listing
+from xiokv.runtime import listing, payloads
 from xiokv.runtime.batch import Request, Run, dead_pairs
+from xiokv.runtime.description import Description
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import DeadQueueFault, RuntimeFault
 from xiokv.runtime.home import Home
 from xiokv.runtime.operation import Operation
+from xiokv.runtime.payloads import PayloadCopy
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.semantic import per_key_dwords
 from xiokv.runtime.slabs import Pool, Slab
 from xiokv.runtime.spans import Span
-from xiokv.runtime.staging import Copy, Staging
+from xiokv.runtime.staging import Copy, Staged, Staging
 
 if TYPE_CHECKING:
     from xiokv.runtime.module import Module
@@ -47,7 +49,7 @@ class Submitter:
         self._module = module
         self._open_queues = open_queues
         with ExitStack() as undo:
-            self._pool = Pool(module.driver, per_key_dwords(module.description.fields))
+            self._pool = Pool(module.driver, _dwords(module.description))
             undo.callback(self._pool.free)
             self._staging = Staging(module.driver, place)
             self.list_page = module.driver.allocate(listing.PAGE_BYTES, place, shared=True)
@@ -141,7 +143,7 @@ class Submitter:
         if self._closed:
             raise RuntimeFault("this KV is closed; attach again")
 
-    def _launch(self, request: Request, slab: Slab, copy: Copy | None) -> Run:
+    def _launch(self, request: Request, slab: Slab, copy: Staged | None) -> Run:
         queues = self._queues
         _check_alive(queues)
         batch = slab.fill(request.keys, request.values, request.semantic)
@@ -158,7 +160,7 @@ class Submitter:
         start = partial(queues.launch, kernel, batch, request.stream, before)
         return Run(start, request, slab, self._pool, queues, copy)
 
-    def _prepare(self, slab: Slab, copy: Copy | None, memory: Span, stream: Any) -> None:
+    def _prepare(self, slab: Slab, copy: Staged | None, memory: Span, stream: Any) -> None:
         """Put into a stream what the kernel relies on."""
         slab.upload(stream)
         if copy is not None:
@@ -166,14 +168,16 @@ class Submitter:
         if memory.ready is not None:
             self._module.driver.follow(stream, memory.ready)
 
-    def _copy(self, request: Request) -> Copy | None:
-        """Return a copy of values that the controller does not reach."""
+    def _copy(self, request: Request) -> Staged | None:
+        """Return a copy of values that the controller does not reach, or the data of an Exec."""
         memory = request.values.memory
         if not request.values.staged:
             return None
         block = self._room(
             partial(self._staging.take, memory.size), partial(self._staging.grow, memory.size)
         )
+        if request.payloads is not None:
+            return PayloadCopy(self._staging, block, request.payloads)
         return Copy(self._staging, block, memory, back=request.command is Operation.RETRIEVE)
 
     def _room(self, take: Callable[[], _T | None], grow: Callable[[], None]) -> _T:
@@ -186,6 +190,12 @@ class Submitter:
             else:
                 grow()
         return taken
+
+
+def _dwords(description: Description) -> list[int]:
+    """Return the dwords of a batch that may hold another number for each key."""
+    own = payloads.PER_KEY_DWORDS if payloads.COMMAND in description.kernels else ()
+    return sorted({*per_key_dwords(description.fields), *own})
 
 
 def _check_alive(queues: QueueSet) -> None:

@@ -75,7 +75,8 @@ def facts() -> Any:
 def make_spec(facts: Any) -> Callable[..., Any]:
     """Return a function that merges semantic fields, or a whole profile, into a spec.
 
-    Other facts (`of`), sentences or rules may take the place of the usual ones.
+    Other facts (`of`), sentences or rules may take the place of the usual ones; `vendor`
+    are rules of Exec.
     """
     from xiokv.codegen.semantics.commands import load_commands
     from xiokv.codegen.semantics.docs import load_docs
@@ -83,7 +84,12 @@ def make_spec(facts: Any) -> Callable[..., Any]:
     from xiokv.codegen.spec.model import Profile, Provenance
 
     def make(
-        *fields: Any, of: Any = None, profile: Any = None, docs: Any = None, rules: Any = None
+        *fields: Any,
+        of: Any = None,
+        profile: Any = None,
+        docs: Any = None,
+        rules: Any = None,
+        vendor: Any = None,
     ):
         return merge(
             facts=of or facts,
@@ -92,6 +98,7 @@ def make_spec(facts: Any) -> Callable[..., Any]:
             docs=load_docs() if docs is None else docs,
             provenance=Provenance("https://example.org/spdk", "v1", "0" * 40, "BSD-3-Clause"),
             facts_sha256="f" * 64,
+            vendor=vendor,
         )
 
     return make

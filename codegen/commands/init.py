@@ -30,6 +30,8 @@ ref = "bundled"
 # Fields in the bits that the commands leave reserved: "default" declares none, "kv_cache"
 # two for stores of cache blocks; else the path of a profile of your own.
 profile = "default"
+# Whether to generate Exec, a vendor's command under opcode 83h.
+exec = false
 
 [output]
 dir = "generated"

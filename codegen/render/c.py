@@ -12,6 +12,7 @@ from xiokv.codegen.render.c_completion import (
     prp_dwords,
     status_names,
 )
+from xiokv.codegen.render.c_exec import exec_view
 from xiokv.codegen.render.c_operation import operation_views
 from xiokv.codegen.render.c_semantic import accessor_views
 from xiokv.codegen.render.c_types import types_view
@@ -29,7 +30,7 @@ def render_headers(spec: Spec) -> dict[str, str]:
         "include/xiokv/kv_commands.h": render(
             "c/kv_commands.h.j2",
             spec=spec,
-            encoders=[encoder_view(command, spec) for command in spec.commands],
+            encoders=[encoder_view(command, spec) for command in spec.standard_commands],
             set_cid=cid_write(spec),
             prp=prp_dwords(spec),
             completion=completion_reads(spec),
@@ -40,4 +41,16 @@ def render_headers(spec: Spec) -> dict[str, str]:
             "c/kv_operation.h.j2", spec=spec, operations=operation_views(spec)
         ),
         **static_headers(*(f"xiokv/kv_{name}.h" for name in _STATIC)),
+        **_exec_headers(spec),
+    }
+
+
+def _exec_headers(spec: Spec) -> dict[str, str]:
+    """Return the headers of Exec, where the spec has it."""
+    if spec.exec is None:
+        return {}
+    view = exec_view(spec.exec, spec)
+    return {
+        "include/xiokv/kv_exec.h": render("c/kv_exec.h.j2", spec=spec, view=view),
+        **static_headers("xiokv/kv_exec_payload.h"),
     }

@@ -45,6 +45,16 @@ _PARAMETERS = {
 }
 _LOCALS = ("error", "trimmed")
 
+# Parts of an entry that are a parameter of the raw encoder, of the same name.
+_PASSED = (
+    FieldKind.NSID,
+    FieldKind.VALUE_SIZE,
+    FieldKind.OPTIONS,
+    FieldKind.INPUT_LENGTH,
+    FieldKind.OUTPUT_SIZE,
+    FieldKind.OPERATION,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SemanticView:
@@ -93,7 +103,7 @@ def encoder_view(command: Command, spec: Spec) -> EncoderView:
         raw=_raw(command, f"{name}_raw", tail),
         packed=_checked(command, f"{name}_packed", ("packed", *tail), declared),
         plain=_checked(command, name, ("key", "key_length", *tail), declared),
-        dwords=tuple(_dword(command, spec, index) for index in range(SQE_DWORDS)),
+        dwords=dwords(command, spec),
         semantic=semantic,
         rules=_rules(command),
         check=_check(command),
@@ -148,10 +158,16 @@ def _checked(
     return Function(comment, signature("int", name, [*_parameters(names), *parameters]))
 
 
-def _dword(command: Command, spec: Spec, index: int) -> str:
+def dwords(command: Command, spec: Spec) -> tuple[str, ...]:
+    """Return the 16 assignments that make a command's entry out of its parameters."""
+    places = () if command.key_in_data else spec.reserved_places
+    return tuple(_dword(command, places, index) for index in range(SQE_DWORDS))
+
+
+def _dword(command: Command, places: tuple[ReservedPlace, ...], index: int) -> str:
     fields = command.dword(index)
     terms = [term for field in fields for term in _terms(field, command)]
-    for place in spec.reserved_places:
+    for place in places:
         if place.dword == index and _is_free(place, fields):
             terms.append(_bits("keep", f"reserved->cdw{index}", place.bits))
     return alternatives(f"  sqe.dw[{index}] = ", terms or ["0u"], ";")
@@ -172,7 +188,9 @@ def _terms(field: SqeField, command: Command) -> Iterator[str]:
         yield f"packed->words[{field.part}]"
     elif field.kind is FieldKind.KEY_LENGTH:
         yield _bits("put", "packed->length", field.bits)
-    elif field.kind in (FieldKind.NSID, FieldKind.VALUE_SIZE, FieldKind.OPTIONS):
+    elif field.kind is FieldKind.PAYLOAD_LENGTH:
+        yield _bits("put", "xiokv_exec_payload_bytes(key_length, input_length)", field.bits)
+    elif field.kind in _PASSED:
         yield _bits("put", field.name, field.bits)
 
 

@@ -8,7 +8,8 @@ made: identities, commands and the profile's fields.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 
 from xiokv.codegen.render.env import render
 from xiokv.codegen.render.static import static_headers
@@ -34,12 +35,38 @@ _HEADERS = (
 
 @dataclass(frozen=True, slots=True)
 class KernelView:
-    """A command's kernel: its name, its opcode's symbol and its raw encoder's arguments."""
+    """A command's kernel.
+
+    Attributes:
+        name: of the command.
+        title: the same for readers.
+        symbol: opcode of the command as which its completion is read.
+        arguments: those of its raw encoder.
+        notes: what readers of the kernel are told besides.
+    """
 
     name: str
     title: str
     symbol: str
     arguments: str
+    notes: tuple[str, ...] = ()
+
+
+_EXEC_NOTES = (
+    "",
+    "The key lies in the data. Exec has no semantic fields, and the places of the",
+    "batch for them hold its numbers: CDW11 the input's length, CDW13 the",
+    "operation. A value's size is that of the buffer, which holds the payload and",
+    "then the output. A request that the queue cannot carry has no key: it goes",
+    "out for no namespace, and is refused without a look at its data.",
+)
+_EXEC_ARGUMENTS = (
+    "request.key.length != 0u ? request.nsid : 0u",
+    "request.key.length",
+    "request.reserved.cdw11",
+    "request.size",
+    "request.reserved.cdw13",
+)
 
 
 def engine_outputs(spec: Spec) -> dict[str, str]:
@@ -47,12 +74,21 @@ def engine_outputs(spec: Spec) -> dict[str, str]:
     kernels = [_kernel(command) for command in spec.commands]
     return {
         **static_headers(*_HEADERS),
-        "kernels/kv_kernels.cpp": render("kernels/kv_kernels.cpp.j2", spec=spec, kernels=kernels),
+        "kernels/kv_kernels.cpp": render(
+            "kernels/kv_kernels.cpp.j2",
+            spec=spec,
+            kernels=kernels,
+            has_exec=spec.exec is not None,
+        ),
         "kernels/kv_module.json": _module(spec),
     }
 
 
 def _kernel(command: Command) -> KernelView:
+    if command.key_in_data:
+        # DW0 says of its output what it says of a Retrieve's value.
+        view = _view(command, "XIOKV_OPC_RETRIEVE", _EXEC_ARGUMENTS)
+        return replace(view, notes=_EXEC_NOTES)
     arguments = [
         "request.nsid",
         "&request.key",
@@ -60,9 +96,12 @@ def _kernel(command: Command) -> KernelView:
         *(["request.options"] if command.options else []),
         "&request.reserved",
     ]
-    return KernelView(
-        command.name, command.name.capitalize(), command.symbol, ",\n        ".join(arguments)
-    )
+    return _view(command, command.symbol, arguments)
+
+
+def _view(command: Command, symbol: str, arguments: Iterable[str]) -> KernelView:
+    joined = ",\n        ".join(arguments)
+    return KernelView(command.name, command.name.capitalize(), symbol, joined)
 
 
 def _module(spec: Spec) -> str:
@@ -75,6 +114,6 @@ def _module(spec: Spec) -> str:
         "facts": spec.identity.facts,
         "spec": spec.identity.spec,
         "commands": commands,
-        "profile": asdict(spec.profile),
+        "profile": {"name": spec.profile.name, "fields": [asdict(f) for f in spec.profile.fields]},
     }
     return json.dumps(document, indent=2, sort_keys=True) + "\n"

@@ -64,7 +64,7 @@ def _view(spec: Spec) -> Twin:
         classes=tuple(classes(spec.records)),
         dtypes=tuple(dtypes(spec.records)),
         completion=completion_parts(spec),
-        public=tuple(sorted([*_FUNCTIONS, *_HASHES, *(c.name for c in constants), *_types(spec)])),
+        public=tuple(sorted([*_names(spec), *(c.name for c in constants), *_types(spec)])),
     )
 
 
@@ -73,6 +73,13 @@ _FUNCTIONS = (
     *("decode_list", "dtype", "encode"),
 )
 _HASHES = ("FACTS_SHA256", "SPEC_SHA256", "UPSTREAM_COMMIT")
+_EXEC_NAMES = ("ExecCommand", "decode_exec", "encode_exec", "pack_exec", "unpack_exec")
+
+
+def _names(spec: Spec) -> Iterator[str]:
+    yield from (*_FUNCTIONS, *_HASHES)
+    if spec.exec:
+        yield from _EXEC_NAMES
 
 
 def _types(spec: Spec) -> Iterator[str]:

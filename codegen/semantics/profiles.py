@@ -22,6 +22,7 @@ DEFAULT = "default"
 _FOLDER = Path(__file__).with_name("profiles")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _SCOPES: dict[str, Literal["batch", "key"]] = {"batch": "batch", "key": "key"}
+_EXEC_LENGTHS = ("payload", "input")  # as in exec.toml; the first is the default
 _NO_BITS = Bits(0, 0)
 
 
@@ -52,8 +53,17 @@ def load_profile(path: Path, commands: Iterable[str], shown: str) -> Profile:
     tables = root.tables("field")
     fields = tuple(_field(table, tuple(commands)) for table in tables)
     _check_unique(tables, fields)
+    length = _exec_length(root.table("exec"))
     document.close()
-    return Profile(name, fields)
+    return Profile(name, fields, length)
+
+
+def _exec_length(table: Table) -> str:
+    """Return what the length in Exec's entry counts."""
+    length = table.string("length", _EXEC_LENGTHS[0])
+    if length not in _EXEC_LENGTHS:
+        table.fault("length", f'length = {length!r}: write "payload" or "input"')
+    return length
 
 
 def _check_schema(root: Table) -> None:

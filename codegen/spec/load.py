@@ -15,6 +15,7 @@ from xiokv.codegen.files import read_text
 from xiokv.codegen.lock import Lock, license_of, read_lock
 from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.semantics.docs import load_docs
+from xiokv.codegen.semantics.exec import load_exec
 from xiokv.codegen.semantics.profiles import load_packaged, load_profile, packaged
 from xiokv.codegen.spec.merge import merge
 from xiokv.codegen.spec.model import Profile, Provenance, Spec
@@ -22,11 +23,6 @@ from xiokv.codegen.spec.model import Profile, Provenance, Spec
 
 def load_spec(config: Config) -> Spec:
     """Return the project's spec; refuse a spec file that is not the lock's."""
-    if config.semantics.exec:
-        raise UsageError(
-            "xiokv.toml: exec = true: this version of xiokv cannot encode the vendor Exec"
-            " command; set exec = false"
-        )
     text = locked_text(config, lock_of(config))
     shown = shown_path(config, config.ir_path)
     return merge(
@@ -36,6 +32,7 @@ def load_spec(config: Config) -> Spec:
         docs=load_docs(),
         provenance=_provenance(ir.load_banner(text, shown)),
         facts_sha256=ir.digest(text, shown),
+        vendor=load_exec() if config.semantics.exec else None,
     )
 
 

@@ -12,6 +12,7 @@ from xiokv.codegen import facts as upstream
 from xiokv.codegen.errors import Problems, SourceError, XiokvError
 from xiokv.codegen.facts import Facts
 from xiokv.codegen.semantics.commands import CommandRules, CommandSet
+from xiokv.codegen.semantics.exec import ExecRules
 from xiokv.codegen.spec import names
 from xiokv.codegen.spec.briefs import Briefs
 from xiokv.codegen.spec.identity import identify
@@ -31,6 +32,7 @@ from xiokv.codegen.spec.model import (
 from xiokv.codegen.spec.placement import used_fields, with_semantics
 from xiokv.codegen.spec.records import dependency_order, rename
 from xiokv.codegen.spec.validate import validate
+from xiokv.codegen.spec.vendor import exec_command, exec_constants, with_exec
 
 
 def merge(
@@ -40,13 +42,23 @@ def merge(
     docs: Mapping[str, str],
     provenance: Provenance,
     facts_sha256: str,
+    vendor: ExecRules | None = None,
 ) -> Spec:
-    """Return the validated spec; every fault found is reported at once."""
+    """Return the validated spec; every fault found is reported at once.
+
+    `vendor` adds the command Exec.
+    """
     briefs = Briefs(docs)
+    constants = tuple(_constant(c, briefs) for c in facts.constants)
+    enums = tuple(_enum(e, briefs) for e in facts.enums)
     commands = _commands(facts, rules, profile.fields, briefs)
+    if vendor:
+        constants = (*constants, *exec_constants(vendor))
+        enums = with_exec(enums, vendor)
+        commands = (*commands, exec_command(facts, rules, vendor, profile.exec_length))
     spec = Spec(
-        constants=tuple(_constant(c, briefs) for c in facts.constants),
-        enums=tuple(_enum(e, briefs) for e in facts.enums),
+        constants=constants,
+        enums=enums,
         records=tuple(_record(r, briefs) for r in dependency_order(facts.records)),
         commands=commands,
         operations=_operations(commands, rules),

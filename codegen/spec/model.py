@@ -37,6 +37,9 @@ class FieldKind(Enum):
     DATA_POINTER = "data_pointer"
     VALUE_SIZE = "value_size"
     OPTIONS = "options"
+    PAYLOAD_LENGTH = "payload_length"
+    INPUT_LENGTH = "input_length"
+    OUTPUT_SIZE = "output_size"
     OPERATION = "operation"
     SEMANTIC = "semantic"
     RESERVED = "reserved"
@@ -110,10 +113,14 @@ class SemanticField:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A named set of semantic fields; the default one has none."""
+    """A named set of semantic fields; the default one has none.
+
+    `exec_length` is what the length in Exec's entry counts: the "payload" or the "input".
+    """
 
     name: str
     fields: tuple[SemanticField, ...]
+    exec_length: str = "payload"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,8 @@ class Command:
         upstream: upstream enumerator, or empty for a vendor command.
         direction: which way DPTR data moves.
         key_min: shortest key; 0 for List, which may start at the first key.
-        key_max: longest key that the command's key field holds.
+        key_max: longest key that the command's key field holds; of Exec, whose data begin
+            with the key, the longest that goes there.
         takes_value_size: whether a size goes with the command (Store, Retrieve, List).
         options: request options, by bit.
         fields: every bit of the entry exactly once, ordered by dword and bit.
@@ -145,6 +153,11 @@ class Command:
     options: tuple[Option, ...]
     fields: tuple[SqeField, ...]
     brief: str
+
+    @property
+    def key_in_data(self) -> bool:
+        """Whether the data begin with the key, which the entry then lacks: Exec."""
+        return not self.of_kind(FieldKind.KEY)
 
     def dword(self, index: int) -> tuple[SqeField, ...]:
         """Return the fields of one dword, lowest bit first."""
@@ -245,6 +258,16 @@ class Spec:
     profile: Profile
     provenance: Provenance
     identity: Identity
+
+    @property
+    def standard_commands(self) -> tuple[Command, ...]:
+        """The Key-Value commands: all but Exec."""
+        return tuple(command for command in self.commands if not command.key_in_data)
+
+    @property
+    def exec(self) -> Command | None:
+        """The vendor command Exec, where the project asks for it."""
+        return next((command for command in self.commands if command.key_in_data), None)
 
     def command(self, name: str) -> Command:
         """Return a command by name; KeyError where the spec has none of that name."""

@@ -39,12 +39,20 @@ def used_fields(
         unused.add("value_size")
     if not command.options:
         unused.add("options")
-    fields = list(_key_fields(rules.key.dwords))
-    for name, kind in ENTRY_PARTS.items():
-        if name not in unused:
-            path = rules.entry[name]
-            value = opcode if kind is FieldKind.OPCODE else _FIXED.get(kind)
-            fields += _split(name, kind, locate(facts, path), value, path)
+    parts = [name for name in ENTRY_PARTS if name not in unused]
+    shared = shared_fields(facts, rules, parts, opcode)
+    return _ordered([*_key_fields(rules.key.dwords), *shared])
+
+
+def shared_fields(
+    facts: Facts, rules: CommandSet, parts: Iterable[str], opcode: int
+) -> tuple[SqeField, ...]:
+    """Return the fields of parts of the entry, by their names in commands.toml."""
+    fields: list[SqeField] = []
+    for name in parts:
+        kind, path = ENTRY_PARTS[name], rules.entry[name]
+        value = opcode if kind is FieldKind.OPCODE else _FIXED.get(kind)
+        fields += _split(name, kind, locate(facts, path), value, path)
     return _ordered(fields)
 
 

@@ -84,6 +84,8 @@ def _option_faults(command: Command) -> Iterator[str]:
 
 def _key_faults(command: Command) -> Iterator[str]:
     room = sum(field.bits.width for field in command.of_kind(FieldKind.KEY)) // 8
+    if command.key_in_data:
+        return
     if not 0 <= command.key_min <= command.key_max <= room:
         yield (
             f"key length {command.key_min} to {command.key_max} does not fit"

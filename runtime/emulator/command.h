@@ -52,13 +52,14 @@ struct Sqe {
   }
 };
 
-/// @brief Opcodes of the key-value command set.
+/// @brief Opcodes of the key-value command set, and of Exec.
 enum class Opcode : uint8_t {
   store = 0x01,
   retrieve = 0x02,
   list = 0x06,
   erase = 0x10, ///< Delete.
   exist = 0x14,
+  exec = 0x83, ///< A vendor's, and only where it was asked for.
 };
 
 /// @brief A completion queue entry as two words of this machine, which has the

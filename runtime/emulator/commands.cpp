@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "exec.h"
 #include "list_page.h"
 #include "validate.h"
 
@@ -13,21 +14,6 @@ namespace {
 
 constexpr uint8_t store_must_exist = 1 << 0;
 constexpr uint8_t store_must_not_exist = 1 << 1;
-
-/// Finds the host's buffer of `bytes`.
-Status map_buffer(Command &command, const Namespace &space, uint64_t bytes) {
-  if (bytes > space.config.transfer_max())
-    return Status::invalid_field;
-  return walk_prp(space.dma, command.sqe.prp1(), command.sqe.prp2(), bytes,
-                  command.segments);
-}
-
-/// Writes to the host's buffer, as much as there is to write.
-Status return_data(Command &command, const Namespace &space,
-                   const uint8_t *data, uint64_t bytes) {
-  command.bytes_out += bytes;
-  return scatter(space.dma, command.segments, data, bytes);
-}
 
 Status begin_store(Command &command, const Namespace &space) {
   const uint32_t size = command.sqe.size();
@@ -45,7 +31,7 @@ Status begin_store(Command &command, const Namespace &space) {
   const uint8_t options = command.sqe.options();
   command.request.condition = {(options & store_must_exist) != 0,
                                (options & store_must_not_exist) != 0};
-  return gather(space.dma, command.segments, bytes.get());
+  return gather(space.dma, command.segments, bytes.get(), size);
 }
 
 Status begin_retrieve(Command &command, const Namespace &space) {
@@ -112,6 +98,19 @@ Status to_status(Answer answer) {
 
 } // namespace
 
+Status map_buffer(Command &command, const Namespace &space, uint64_t bytes) {
+  if (bytes > space.config.transfer_max())
+    return Status::invalid_field;
+  return walk_prp(space.dma, command.sqe.prp1(), command.sqe.prp2(), bytes,
+                  command.segments);
+}
+
+Status return_data(Command &command, const Namespace &space,
+                   const uint8_t *data, uint64_t bytes) {
+  command.bytes_out += bytes;
+  return scatter(space.dma, command.segments, data, bytes);
+}
+
 Status begin(Command &command, const Namespace &space) {
   const Status status = validate(command.sqe, space.config);
   if (status != Status::success)
@@ -128,6 +127,8 @@ Status begin(Command &command, const Namespace &space) {
     return begin_delete(command);
   case Opcode::exist:
     return begin_exist(command);
+  case Opcode::exec:
+    return begin_exec(command, space);
   }
   return Status::invalid_opcode;
 }
@@ -145,6 +146,8 @@ Outcome finish(Command &command, const Reply &reply, const Namespace &space) {
     return finish_retrieve(command, reply, space);
   if (opcode == Opcode::list)
     return finish_list(command, space);
+  if (opcode == Opcode::exec)
+    return finish_exec(command, reply, space);
   return {};
 }
 

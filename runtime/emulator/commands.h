@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "command.h"
@@ -27,16 +28,20 @@ struct Namespace {
 struct Command {
   Sqe sqe = {};
   Request request;
-  std::vector<Segment> segments; ///< The host's buffer.
-  std::vector<uint8_t> page;     ///< List: what will be returned.
-  uint64_t bytes_in = 0;         ///< Read from the host so far.
-  uint64_t bytes_out = 0;        ///< Written to the host so far.
+  std::vector<Segment> segments;      ///< The host's buffer.
+  std::vector<uint8_t> page;          ///< List: what will be returned.
+  std::unique_ptr<uint8_t[]> payload; ///< Exec: what the host sent.
+  uint64_t payload_bytes = 0;
+  uint64_t bytes_in = 0;  ///< Read from the host so far.
+  uint64_t bytes_out = 0; ///< Written to the host so far.
 
   /// @brief Let go of all but the memory for segments.
   void clear() {
     request = {};
     segments.clear();
     page = {};
+    payload.reset();
+    payload_bytes = 0;
     bytes_in = bytes_out = 0;
   }
 };
@@ -46,6 +51,13 @@ struct Outcome {
   Status status = Status::success;
   uint32_t dw0 = 0;
 };
+
+/// @brief Find the host's buffer of `bytes`.
+Status map_buffer(Command &command, const Namespace &space, uint64_t bytes);
+
+/// @brief Write to the host's buffer, as much as there is to write.
+Status return_data(Command &command, const Namespace &space,
+                   const uint8_t *data, uint64_t bytes);
 
 /// @brief Check a command and make its request, reading a Store's value.
 /// @return Anything but success: the command is over, no request is to be made.

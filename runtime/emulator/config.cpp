@@ -7,7 +7,7 @@ namespace xiokv::emulator {
 
 namespace {
 
-constexpr uint32_t all_flags = (XIOKV_EMU_PINNED << 1) - 1;
+constexpr uint32_t all_flags = (XIOKV_EMU_EXEC_INPUT_LENGTH << 1) - 1;
 
 struct Range {
   const char *name;
@@ -50,6 +50,10 @@ bool complete(const xiokv_emu_config &given, Config &config,
   set_default(config.threads, 1u);
   if (config.has(XIOKV_EMU_DISTINCT_DW0) && !config.has(XIOKV_EMU_NULL)) {
     error = "distinct DW0 is of the null mode, which has to be set too";
+    return false;
+  }
+  if (config.has(XIOKV_EMU_EXEC_INPUT_LENGTH) && !config.has(XIOKV_EMU_EXEC)) {
+    error = "the input's length is Exec's, which has to be asked for too";
     return false;
   }
   return in_range({{"queues", config.queues, 1, 65534},

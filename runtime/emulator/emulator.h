@@ -38,6 +38,10 @@ enum xiokv_emu_flags {
   XIOKV_EMU_SPLIT_CQE = 1 << 8,
   /// Each worker thread has a core of its own, on which it polls without rest.
   XIOKV_EMU_PINNED = 1 << 9,
+  XIOKV_EMU_EXEC = 1 << 10, ///< Opcode 83h is the vendor command Exec.
+  /// With XIOKV_EMU_EXEC: its CDW10 is the length of the input, not of all that
+  /// the host sends.
+  XIOKV_EMU_EXEC_INPUT_LENGTH = 1 << 11,
 };
 
 /// @brief Most worker threads.
@@ -85,7 +89,7 @@ enum xiokv_emu_fault_kind {
   /// One more completion comes before the command's own, with its CID and with
   /// SQID `amount`, or the next queue's for 0.
   XIOKV_EMU_FOREIGN_SQID = 8,
-  /// A successful Retrieve's DW0 is `amount`, or value_max + 1 for 0.
+  /// A successful Retrieve's or Exec's DW0 is `amount`, or value_max + 1 for 0.
   XIOKV_EMU_BAD_SIZE = 9,
   /// The queue stops as the command is fetched: for `amount` units, or for 0
   /// until faults are cleared.

@@ -21,7 +21,7 @@ bool selects_commands(const Fault &fault) {
          fault.opcode != 0 || fault.key_length != 0;
 }
 
-bool matches(const Fault &fault, const Sqe &sqe) {
+bool matches(const Fault &fault, const Sqe &sqe, const Key &struck) {
   if (fault.opcode != 0 && fault.opcode != sqe.opcode())
     return false;
   if (fault.key_length == 0)
@@ -29,7 +29,7 @@ bool matches(const Fault &fault, const Sqe &sqe) {
   Key key;
   key.length = fault.key_length;
   std::memcpy(key.bytes.data(), fault.key, key_bytes);
-  return sqe.key() == key;
+  return struck == key;
 }
 
 /// The amount as a 16-bit identifier, or `otherwise` for 0.
@@ -74,17 +74,17 @@ void Faults::clear() {
   group_ = 0;
 }
 
-Verdict Faults::judge(const Sqe &sqe) {
+Verdict Faults::judge(const Sqe &sqe, const Key &key) {
   Verdict verdict;
   for (Active &active : active_)
-    if (strikes(active, sqe))
+    if (strikes(active, sqe, key))
       apply(active.fault, verdict);
   return verdict;
 }
 
-bool Faults::strikes(Active &active, const Sqe &sqe) {
+bool Faults::strikes(Active &active, const Sqe &sqe, const Key &key) {
   const Fault &fault = active.fault;
-  if (!matches(fault, sqe))
+  if (!matches(fault, sqe, key))
     return false;
   ++active.seen;
   if (fault.nth != 0 && fault.nth != active.seen)

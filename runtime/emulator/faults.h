@@ -28,7 +28,7 @@ struct Verdict {
   std::optional<uint16_t> status;
   std::optional<uint16_t> unknown_cid;
   std::optional<uint16_t> foreign_sqid;
-  std::optional<uint32_t> size; ///< Retrieve's DW0.
+  std::optional<uint32_t> size; ///< Retrieve's or Exec's DW0.
 };
 
 class Faults {
@@ -45,7 +45,8 @@ public:
   bool none() const { return active_.empty() && window_ == 0; }
 
   /// @brief Decide about the command, counting it.
-  Verdict judge(const Sqe &sqe);
+  /// @param key Its key, wherever it is.
+  Verdict judge(const Sqe &sqe, const Key &key);
 
   /// @brief Whether one of `ready` completions may leave.
   /// @param more Whether more of them are on their way.
@@ -64,7 +65,7 @@ private:
     uint64_t struck = 0;
   };
 
-  bool strikes(Active &active, const Sqe &sqe);
+  bool strikes(Active &active, const Sqe &sqe, const Key &key);
   void apply(const Fault &fault, Verdict &verdict) const;
 
   const uint32_t value_max_;

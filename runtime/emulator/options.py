@@ -23,6 +23,8 @@ _FLAGS = {
     "null": 1 << 6,
     "distinct_dw0": 1 << 7,
     "split_cqe": 1 << 8,
+    "exec": 1 << 10,
+    "exec_input_length": 1 << 11,
 }
 _PINNED = 1 << 9
 
@@ -71,6 +73,8 @@ class Options:
         null: complete every command at once, with no look-up and no data.
         distinct_dw0: in null mode, a Retrieve's DW0 counts up.
         split_cqe: in steps, write a completion's phase in a step of its own.
+        exec: opcode 83h is the vendor command Exec; else there is none.
+        exec_input_length: an Exec's CDW10 is the length of its input alone.
         seed: of faults and of the order of steps.
         store: where values are kept, one of `STORES`.
     """
@@ -95,6 +99,8 @@ class Options:
     null: bool = False
     distinct_dw0: bool = False
     split_cqe: bool = False
+    exec: bool = False
+    exec_input_length: bool = False
     seed: int = 0
     store: str = "memory"
 

@@ -83,12 +83,16 @@ Status walk_prp(const Dma &dma, uint64_t prp1, uint64_t prp2, uint64_t bytes,
   return Status::success;
 }
 
-Status gather(const Dma &dma, const std::vector<Segment> &segments,
-              uint8_t *to) {
+Status gather(const Dma &dma, const std::vector<Segment> &segments, uint8_t *to,
+              uint64_t bytes) {
   for (const Segment &segment : segments) {
-    if (!dma.read(segment.iova, to, segment.bytes))
+    const uint64_t size = std::min(segment.bytes, bytes);
+    if (size == 0)
+      break;
+    if (!dma.read(segment.iova, to, size))
       return Status::data_transfer_error;
-    to += segment.bytes;
+    to += size;
+    bytes -= size;
   }
   return Status::success;
 }

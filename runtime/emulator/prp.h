@@ -24,9 +24,9 @@ struct Segment {
 Status walk_prp(const Dma &dma, uint64_t prp1, uint64_t prp2, uint64_t bytes,
                 std::vector<Segment> &segments);
 
-/// @brief Copy from the host's segments to `to`.
-Status gather(const Dma &dma, const std::vector<Segment> &segments,
-              uint8_t *to);
+/// @brief Copy the first `bytes` of the host's segments to `to`.
+Status gather(const Dma &dma, const std::vector<Segment> &segments, uint8_t *to,
+              uint64_t bytes);
 
 /// @brief Copy the first `bytes` at `from` to the host's segments.
 Status scatter(const Dma &dma, const std::vector<Segment> &segments,

@@ -3,12 +3,20 @@
 
 #include <utility>
 
+#include "exec.h"
+
 namespace xiokv::emulator {
 
 namespace {
 
 /// Most commands fetched before others get their turn.
 constexpr uint32_t burst = 64;
+
+/// Whether DW0 of the completion is a size.
+bool returns_size(const Sqe &sqe) {
+  const Opcode opcode = static_cast<Opcode>(sqe.opcode());
+  return opcode == Opcode::retrieve || opcode == Opcode::exec;
+}
 
 } // namespace
 
@@ -143,7 +151,9 @@ void SubmissionQueue::fetch() {
   Task &task = tasks_.take();
   if (!fetch_entry(task.command.sqe))
     return tasks_.give_back(task);
-  task.verdict = faults_.judge(task.command.sqe);
+  if (!faults_.none())
+    task.verdict =
+        faults_.judge(task.command.sqe, key_of(task.command.sqe, space_));
   const Verdict &verdict = task.verdict;
   if (verdict.stall)
     stalled_until_ = *verdict.stall != 0 ? now_ + *verdict.stall : UINT64_MAX;
@@ -213,8 +223,7 @@ void SubmissionQueue::leave(Task &task, Outcome outcome) {
         {{completion.dw0, *verdict.foreign_sqid, sqe.cid(), 0}, {}});
   if (verdict.unknown_cid)
     leaving_.push_back({{0, qid_, *verdict.unknown_cid, 0}, {}});
-  if (verdict.size && completion.status == 0 &&
-      static_cast<Opcode>(sqe.opcode()) == Opcode::retrieve)
+  if (verdict.size && completion.status == 0 && returns_size(sqe))
     completion.dw0 = *verdict.size;
   if (!verdict.drop)
     leaving_.push_back({completion, verdict.duplicate_after});

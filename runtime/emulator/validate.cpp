@@ -28,6 +28,10 @@ const Shape *find_shape(uint8_t opcode) {
   return nullptr;
 }
 
+bool is_exec(const Sqe &sqe) {
+  return static_cast<Opcode>(sqe.opcode()) == Opcode::exec;
+}
+
 bool key_size_allowed(const Sqe &sqe, const Shape &shape,
                       const Config &config) {
   const uint32_t length = sqe.key_length();
@@ -43,19 +47,30 @@ bool reserved_is_zero(const Sqe &sqe, const Shape &shape) {
          all_zero(sqe.bytes + 46, 10) && sqe.key() == sqe.key_image();
 }
 
+/// CDW2..CDW5, CDW11, CDW14 and CDW15: the key is in the data.
+bool exec_reserved_is_zero(const Sqe &sqe) {
+  return sqe.flags() == 0 && all_zero(sqe.bytes + 8, 16) &&
+         all_zero(sqe.bytes + 44, 4) && all_zero(sqe.bytes + 56, 8);
+}
+
 } // namespace
 
 Status validate(const Sqe &sqe, const Config &config) {
+  const bool exec = is_exec(sqe) && config.has(XIOKV_EMU_EXEC);
   const Shape *shape = find_shape(sqe.opcode());
-  if (!shape)
+  if (!shape && !exec)
     return Status::invalid_opcode;
   if ((sqe.flags() & fuse_and_psdt) != 0)
     return Status::invalid_field;
   if (sqe.nsid() != namespace_id)
     return Status::invalid_namespace;
+  const bool strict = config.has(XIOKV_EMU_STRICT);
+  if (exec)
+    return strict && !exec_reserved_is_zero(sqe) ? Status::invalid_field
+                                                 : Status::success;
   if (!key_size_allowed(sqe, *shape, config))
     return Status::invalid_key_size;
-  if (config.has(XIOKV_EMU_STRICT) && !reserved_is_zero(sqe, *shape))
+  if (strict && !reserved_is_zero(sqe, *shape))
     return Status::invalid_field;
   return Status::success;
 }

@@ -152,10 +152,10 @@ def test_an_interrupt_while_values_are_copied_back_loses_nothing(
     stored(kv)
     take_back, interrupts = Copy.take_back, [KeyboardInterrupt()]
 
-    def interrupted(copy: Copy) -> None:
+    def interrupted(copy: Copy, records: Any) -> None:
         if interrupts:
             raise interrupts.pop()
-        take_back(copy)
+        take_back(copy, records)
 
     monkeypatch.setattr(Copy, "take_back", interrupted)
     out = np.zeros(BLOCKS.size, np.uint8)

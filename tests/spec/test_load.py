@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xiokv.codegen.config import load_config
-from xiokv.codegen.errors import ExitCode, XiokvError
+from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.spec.load import load_spec
 from xiokv.codegen.upstream.update import apply, prepare
 
@@ -74,12 +74,11 @@ def test_a_broken_spec_file_is_named(fetched: Path, content: bytes, message: str
     assert "or delete it and run xiokv-gen fetch" in str(caught.value)
 
 
-def test_exec_is_refused_in_one_line(fetched: Path) -> None:
+def test_exec_is_loaded_only_where_it_is_asked_for(fetched: Path) -> None:
+    assert "exec" not in [command.name for command in _load(fetched).commands]
     path = fetched / "xiokv.toml"
     path.write_text(path.read_text(encoding="utf-8") + "[semantics]\nexec = true\n")
-    with pytest.raises(XiokvError, match=r"exec = true: .*; set exec = false") as caught:
-        _load(fetched)
-    assert caught.value.exit_code is ExitCode.USAGE
+    assert _load(fetched).command("exec").opcode == 0x83
 
 
 def test_a_profile_is_read_below_the_project_and_shown_so(fetched: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests import exec_project
 from xiokv import runtime
 from xiokv.runtime import KV, Buffer, Emulator, Module, Outcome, Place
 
@@ -32,6 +33,11 @@ class Target:
     def module(self) -> Module:
         """This checkout's module on the device; where there is none, the test is skipped."""
         return _module(self.name)
+
+    @property
+    def exec_module(self) -> Module:
+        """A module with the vendor command Exec; where none can be made, the test is skipped."""
+        return _exec_module(self.name)
 
     def attach(
         self,
@@ -68,6 +74,14 @@ class Target:
 def _module(name: str) -> Module:
     try:
         return runtime.load(name)
+    except runtime.MissingFault as fault:
+        pytest.skip(str(fault))
+
+
+@cache
+def _exec_module(name: str) -> Module:
+    try:
+        return exec_project.module(name)
     except runtime.MissingFault as fault:
         pytest.skip(str(fault))
 
