@@ -668,7 +668,7 @@ class Operation(enum.Enum):
     DELETE = "delete", 0x10
     #: Tells by its status whether a key is there.
     EXIST = "exist", 0x14
-    #: Runs an operation of the vendor's on the keys of a payload.
+    #: Runs an operation next to a value; a vendor's command, no part of the command set.
     EXEC = "exec", 0x83
 
     @classmethod

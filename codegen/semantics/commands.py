@@ -12,6 +12,7 @@ from typing import get_args
 
 from xiokv.codegen.bits import Bits
 from xiokv.codegen.errors import Origin
+from xiokv.codegen.semantics.exec import ExecRules, load_exec
 from xiokv.codegen.spec.model import Direction, FieldKind, ReservedPlace
 from xiokv.codegen.tomlfile import Document, Table
 
@@ -66,7 +67,10 @@ class VendorRules:
 
 @dataclass(frozen=True, slots=True)
 class CommandSet:
-    """Everything in commands.toml; `entry` maps part names to upstream member paths."""
+    """Everything in commands.toml; `entry` maps part names to upstream member paths.
+
+    `vendor` is what exec.toml names, whether or not a project asks for it.
+    """
 
     entry: dict[str, str]
     key: KeyRules
@@ -85,7 +89,7 @@ def load_commands() -> CommandSet:
         entry={part: entry.string(part) for part in ENTRY_PARTS},
         key=_key(root.table("key")),
         reserved=tuple(_reserved(table) for table in root.tables("reserved")),
-        vendor=tuple(_vendor(table) for table in root.tables("vendor")),
+        vendor=(_vendor(load_exec()),),
         commands=tuple(_command(table) for table in root.tables("command")),
     )
     document.close()
@@ -101,8 +105,8 @@ def _reserved(table: Table) -> ReservedPlace:
     return ReservedPlace(table.string("name"), table.integer("dword"), Bits(msb, lsb))
 
 
-def _vendor(table: Table) -> VendorRules:
-    return VendorRules(table.string("name"), table.integer("opcode"), table.string("brief"))
+def _vendor(rules: ExecRules) -> VendorRules:
+    return VendorRules(rules.name, rules.opcode, rules.docs[rules.name])
 
 
 def _command(table: Table) -> CommandRules:

@@ -20,6 +20,7 @@ from xiokv.runtime.buffers import NO_VALUES
 from xiokv.runtime.emulator import ExecOperation
 from xiokv.runtime.errors import ArgumentFault, DeadQueueFault
 from xiokv.runtime.keys import pack_long_keys
+from xiokv.runtime.operation import Operation
 from xiokv.runtime.payloads import inputs_of, numbers_of, pack_payloads
 from xiokv.runtime.results import BatchFault
 
@@ -275,7 +276,7 @@ def test_a_request_that_a_queue_cannot_carry_is_refused_unseen(attach: Attach) -
     keys, inputs = pack_long_keys([b"key"], None, 255), [bytes(9000)]
     data = pack_payloads(keys, inputs, NO_VALUES, 1 << 20)
     controller.trace_start()
-    request = Request("exec", keys, data.values, numbers_of(inputs, 1), 0, 5.0, None, data)
+    request = Request(Operation.EXEC, keys, data.values, numbers_of(inputs, 1), 0, 5.0, None, data)
     result = kv._submit(request)
     assert result.nvme_status[0].item() == (0, 0x0B, 0)
     (sqe,) = (record.data for record in controller.trace() if record.kind == "sqe")

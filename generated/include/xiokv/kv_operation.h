@@ -33,7 +33,8 @@ enum class Operation : uint8_t {
   DELETE = 0x10,
   /// @brief Tells by its status whether a key is there.
   EXIST = 0x14,
-  /// @brief Runs an operation of the vendor's on the keys of a payload.
+  /// @brief Runs an operation next to a value; a vendor's command, no part of
+  /// the command set.
   EXEC = 0x83,
 };
 
