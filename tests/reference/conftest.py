@@ -40,10 +40,10 @@ def build(out: Path, *options: str, source: Path = ROOT) -> Site:
         pytest.importorskip(name, reason=f"{name} is not installed: pip install '.[docs]'")
     if shutil.which("doxygen") is None:
         pytest.skip("doxygen is not installed")
-    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--nitpicky"]
+    strict = ("--fail-on-warning", "--keep-going", "--nitpicky")
+    places = ("-c", source / "docs" / "reference", "-d", out / "doctrees", source, out / "site")
     done = subprocess.run(
-        [*command, "-c", str(source / "docs" / "reference"), "-d", str(out / "doctrees")]
-        + [*options, str(source), str(out / "site")],
+        [sys.executable, "-m", "sphinx", *strict, *options, *map(str, places)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
