@@ -39,6 +39,10 @@ done
 extra=docs
 [[ ! -e $venv/xiokv-installed-dev ]] || extra=dev # which has all of docs
 set_up "$yes" "$extra" "doxygen doxygen"
+"$venv_python" -c 'import sphinx' 2>/dev/null ||
+    die 5 "the site needs Python 3.11 or newer; .venv has an older one" \
+        "Name another: PYTHON=python3.13 scripts/docs.sh"
+"$venv/bin/xiokv-gen" --project "$project" check >/dev/null || exit
 "$venv_python" -m sphinx --fail-on-warning --keep-going --nitpicky --quiet \
     -c docs/reference -d build/docs/doctrees -D "xiokv_project=$project" . "$out" ||
     die 1 "the site could not be built" "Change the places above"

@@ -68,7 +68,7 @@ nitpick_ignore = [
     for name in ("int8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t")
 ]
 nitpick_ignore_regex = [
-    ("py:class", r"(collections|concurrent|ctypes|enum|numpy|os|typing)\..*"),
+    ("py:class", r"(_?ctypes|collections|concurrent|enum|numpy|os|typing)\..*"),
     ("py:class", r".*\._T"),
     ("c:identifier", r".*@\d+.*"),
 ]

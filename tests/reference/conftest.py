@@ -37,7 +37,7 @@ class Site:
 def build(out: Path, *options: str, source: Path = ROOT) -> Site:
     """Build a site as scripts/docs.sh does, warnings being errors."""
     for name in NEEDED:
-        pytest.importorskip(name, reason=f"{name} is not installed: pip install '.[docs]'")
+        pytest.importorskip(name, reason=f"no {name}: pip install '.[docs]', Python 3.11")
     if shutil.which("doxygen") is None:
         pytest.skip("doxygen is not installed")
     strict = ("--fail-on-warning", "--keep-going", "--nitpicky")

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytest.importorskip("sphinx", reason="sphinx is not installed: pip install '.[docs]'")
+pytest.importorskip("sphinx", reason="no sphinx: pip install '.[docs]', Python 3.11")
 
 from sphinx.errors import ExtensionError
 from xiokv_reference import PARTS, Project, expand, flow, sqe_picture, wire

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
+from sphinx.errors import ConfigError, ExtensionError
 
 from xiokv.codegen.config import Config, load_config
 from xiokv.codegen.errors import XiokvError
@@ -73,7 +73,7 @@ def _read_project(app: Sphinx, config: Any) -> None:
         folder = project.output.dir / "include" / "xiokv"
         config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
     except XiokvError as error:
-        raise ExtensionError(str(error)) from error
+        raise ConfigError(str(error)) from error
 
 
 def _expand_page(app: Sphinx, page: str, source: list[str]) -> None:

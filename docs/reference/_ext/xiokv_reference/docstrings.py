@@ -2,11 +2,13 @@
 
 Annotations name a class where it lives, ``xiokv.runtime.results.Result``, and pages by its
 public name, ``xiokv.runtime.Result``: links lead from the one to the other. The comment of
-an attribute is a sentence, which may have a colon: what comes before it is no type.
+an attribute is a sentence, which may have a colon: what comes before it is no type. Members
+of ctypes structures have no comments; the tables of structures have theirs.
 """
 
 from __future__ import annotations
 
+import ctypes
 from functools import lru_cache
 from typing import Any
 
@@ -15,12 +17,14 @@ from sphinx.application import Sphinx
 from xiokv import runtime
 
 _BEFORE_NAPOLEON = 400
+_MEMBER = type(type("_Any", (ctypes.Structure,), {"_fields_": [("x", ctypes.c_int)]}).x)
 
 
 def setup(app: Sphinx) -> None:
-    """Connect both."""
+    """Connect them."""
     app.connect("missing-reference", _resolve)
     app.connect("autodoc-process-docstring", _keep_sentence, priority=_BEFORE_NAPOLEON)
+    app.connect("autodoc-skip-member", _skip_members_of_structures)
 
 
 @lru_cache
@@ -47,3 +51,9 @@ def _keep_sentence(
     if what in ("attribute", "data", "property"):
         # Napoleon looks for a type in the first line alone; this one is nothing in reST.
         lines.insert(0, "\\ ")
+
+
+def _skip_members_of_structures(
+    app: Sphinx, what: str, name: str, value: Any, skip: bool, options: Any
+) -> bool | None:
+    return True if isinstance(value, _MEMBER) else None
