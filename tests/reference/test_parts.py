@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,10 +16,11 @@ import pytest
 pytest.importorskip("sphinx", reason="no sphinx: pip install '.[docs]', Python 3.11")
 
 from sphinx.errors import ExtensionError
-from xiokv_reference import PARTS, Project, expand, flow, sqe_picture, wire
+from xiokv_reference import PARTS, Project, expand, flow, headers, sqe_picture, wire
 from xiokv_reference.markdown import plain
 
 from xiokv.codegen.bits import Bits
+from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.spec.model import SemanticField
 
 Row = tuple[str, ...]
@@ -257,3 +259,8 @@ def test_a_part_that_nothing_makes_is_an_error(spec: Any) -> None:
 def test_a_page_gets_its_parts(spec: Any) -> None:
     page = expand("# Page\n\n<!-- generated: flow -->\n\nEnd\n", Project(None, spec))
     assert page == f"# Page\n\n{PARTS['flow'](Project(None, spec))}\n\nEnd\n"
+
+
+def test_headers_that_are_not_built_are_an_error_that_says_so(tmp_path: Path) -> None:
+    with pytest.raises(XiokvError, match="run xiokv-gen build"):
+        headers.public(tmp_path)

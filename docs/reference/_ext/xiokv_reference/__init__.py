@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -56,28 +57,33 @@ def expand(text: str, project: Project) -> str:
     return _LINE.sub(part, text)
 
 
+class _Pages:
+    """The pages, once it is known which project they describe."""
+
+    _project: Project
+
+    def read_project(self, app: Sphinx, config: Any) -> None:
+        try:
+            project = load_config(config.xiokv_project)
+            self._project = Project(project, load_spec(project))
+            folder = project.output.dir / "include" / "xiokv"
+            config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
+        except XiokvError as error:
+            raise ConfigError(str(error)) from error
+
+    def expand(self, app: Sphinx, page: str, source: list[str]) -> None:
+        source[0] = expand(source[0], self._project)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the extension."""
+    pages = _Pages()
     app.add_config_value("xiokv_project", "", "env", (str,))
-    app.connect("config-inited", _read_project)
-    app.connect("source-read", _expand_page)
+    app.connect("config-inited", pages.read_project)
+    app.connect("source-read", pages.expand)
     app.connect("env-before-read-docs", _read_generated_anew)
     docstrings.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
-
-
-def _read_project(app: Sphinx, config: Any) -> None:
-    try:
-        project = load_config(config.xiokv_project)
-        app.xiokv_project = Project(project, load_spec(project))
-        folder = project.output.dir / "include" / "xiokv"
-        config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
-    except XiokvError as error:
-        raise ConfigError(str(error)) from error
-
-
-def _expand_page(app: Sphinx, page: str, source: list[str]) -> None:
-    source[0] = expand(source[0], app.xiokv_project)
 
 
 def _read_generated_anew(app: Sphinx, env: Any, pages: list[str]) -> None:
@@ -85,5 +91,5 @@ def _read_generated_anew(app: Sphinx, env: Any, pages: list[str]) -> None:
     pages += [
         page
         for page in env.found_docs
-        if page not in pages and _LINE.search(env.doc2path(page).read_text(encoding="utf-8"))
+        if page not in pages and _LINE.search(Path(env.doc2path(page)).read_text(encoding="utf-8"))
     ]

@@ -17,7 +17,13 @@ from sphinx.application import Sphinx
 from xiokv import runtime
 
 _BEFORE_NAPOLEON = 400
-_MEMBER = type(type("_Any", (ctypes.Structure,), {"_fields_": [("x", ctypes.c_int)]}).x)
+
+
+class _Structure(ctypes.Structure):
+    _fields_ = (("member", ctypes.c_int),)
+
+
+_MEMBER = type(vars(_Structure)["member"])
 
 
 def setup(app: Sphinx) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xiokv_reference import svg
 
-_WIDTH, _BOX, _LEFT, _ROW, _GAP = 760, 250, 2, 30, 30
+_WIDTH, _BOX, _LEFT, _ROW, _GAP = 480, 250, 2, 30, 30
 
 
 @dataclass(frozen=True, slots=True)
