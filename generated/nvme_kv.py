@@ -79,7 +79,7 @@ _COMMANDS: dict[int, _Layout] = {}
 _COMPLETION: dict[str, _Field] = {}
 _DTYPES: dict[str, dict[str, Any]] = {}
 
-# (status code type, status code) -> name
+#: Name of a status by its status code type and status code.
 STATUS: dict[tuple[int, int], str] = {}
 
 
@@ -351,8 +351,11 @@ def _list_key(data: bytes, at: int, where: str) -> bytes:
     return data[at + 2 : at + 2 + length]
 
 
+#: Which facts, commands and profile this file follows; the C headers name it, too.
 SPEC_SHA256 = "2a98a13fa182c7e3ff567566fe8819eecd5131c7f2f61504d67969d648fd4a98"
+#: Which spec file the facts are of.
 FACTS_SHA256 = "e366899fa5bb9e6eaf6e1a5e0483135cb219f042dec69ba9b0434174c7ff8e68"
+#: Commit of SPDK that they were read from; empty where it is unknown.
 UPSTREAM_COMMIT = 'd519b163cbc0e2f28c35d9bc86d610da368b032c'
 
 #: The NSID that addresses all namespaces; Key-Value commands do not take it.

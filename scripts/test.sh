@@ -20,6 +20,7 @@ readonly packages=(
     "clang-19 clang-19"
     "ld.lld-19 lld-19"
     "llvm-objdump-19 llvm-19"
+    "doxygen doxygen"
     "/usr/lib/llvm-19/lib/clang/19/lib/linux libclang-rt-19-dev"
 )
 

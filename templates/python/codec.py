@@ -73,7 +73,7 @@ _COMMANDS: dict[int, _Layout] = {}
 _COMPLETION: dict[str, _Field] = {}
 _DTYPES: dict[str, dict[str, Any]] = {}
 
-# (status code type, status code) -> name
+#: Name of a status by its status code type and status code.
 STATUS: dict[tuple[int, int], str] = {}
 
 
