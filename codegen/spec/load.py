@@ -9,13 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from xiokv.codegen import ir
-from xiokv.codegen.config import BUNDLED, Config
+from xiokv.codegen.config import BUNDLED, Config, find_config
 from xiokv.codegen.errors import UsageError, XiokvError, restorable
 from xiokv.codegen.files import read_text
 from xiokv.codegen.lock import Lock, license_of, read_lock
 from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.semantics.docs import load_docs
 from xiokv.codegen.semantics.profiles import load_profile
+from xiokv.codegen.spec.bundled import SHOWN, bundled_text
 from xiokv.codegen.spec.merge import merge
 from xiokv.codegen.spec.model import Profile, Provenance, Spec
 
@@ -28,11 +29,23 @@ def load_spec(config: Config) -> Spec:
             " command; set exec = false"
         )
     text = locked_text(config, lock_of(config))
-    shown = shown_path(config, config.ir_path)
+    return _merged(text, shown_path(config, config.ir_path), _profile(config))
+
+
+def nearest_spec(project: str | None) -> Spec:
+    """Return the spec of a project; the bundled one where none is named and none is there."""
+    config = find_config(project)
+    if config is not None:
+        return load_spec(config)
+    names = [command.name for command in load_commands().commands]
+    return _merged(bundled_text(), SHOWN, load_profile(None, names))
+
+
+def _merged(text: str, shown: str, profile: Profile) -> Spec:
     return merge(
         facts=ir.load(text, shown),
         rules=load_commands(),
-        profile=_profile(config),
+        profile=profile,
         docs=load_docs(),
         provenance=_provenance(ir.load_banner(text, shown)),
         facts_sha256=ir.digest(text, shown),
