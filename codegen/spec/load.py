@@ -71,6 +71,11 @@ def locked_text(config: Config, lock: Lock) -> str:
     return text
 
 
+def locked_banner(config: Config, lock: Lock) -> ir.Banner:
+    """Return where the locked definitions come from; for bundled ones, too, their own ref."""
+    return ir.load_banner(locked_text(config, lock), shown_path(config, config.ir_path))
+
+
 def read_ir(config: Config) -> str | None:
     """Return the text of the spec file, or None where there is none."""
     shown = shown_path(config, config.ir_path)

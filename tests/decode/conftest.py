@@ -32,6 +32,7 @@ def decode(
 
     def call(*arguments: str, stdin: bytes = b"", project: Path | None = None) -> Outcome:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
         before = ["--project", str(project)] if project else []
         with pytest.raises(SystemExit) as stopped:
             cli.main([*before, "decode", *arguments])
