@@ -56,6 +56,8 @@ def scaffold(config: Config, requires: str, *, follow: bool) -> Scaffold:
             f"GitHub reads the workflows of {above} alone; add there a step that runs:"
             f" xiokv-gen --project {below} check --format github"
         )
+        if follow:
+            notes.append(f"nothing follows upstream: a project has to be at the root of {above}")
     return Scaffold(texts, tuple(notes))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from xiokv.codegen.bits import Bits
 from xiokv.codegen.render.text import one_line
 
-_HEAD = ("", "field", "bits", "value", "meaning")
+_HEAD = (" ", "field", "bits", "value", "meaning")
 _DWORD = 32
 
 
