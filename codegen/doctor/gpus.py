@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
+from xiokv.codegen.doctor.devices import usable
 from xiokv.codegen.doctor.finding import Finding
 from xiokv.codegen.doctor.machine import Machine
 
@@ -35,7 +37,7 @@ class Rocm:
 
 def find_rocm(machine: Machine) -> Rocm | None:
     """Return the ROCm of $ROCM_PATH, else the newest below /opt, else what hipconfig says."""
-    named = machine.environ.get("ROCM_PATH", "").strip("/")
+    named = escape(machine.environ.get("ROCM_PATH", "").strip("/"))
     for patterns in ((f"{named}/.info/version",) if named else (), ("opt/rocm*/.info/version",)):
         found = [rocm for path in machine.find(*patterns) if (rocm := _read(machine, path))]
         if found:
@@ -97,7 +99,8 @@ def _hip_python(machine: Machine, rocm: Rocm | None, needed: bool) -> Finding:
 def _library(machine: Machine, name: str, package: str, needed: bool) -> Finding:
     if machine.opens(name):
         return Finding(name, True, "the loader opens it")
-    named = [part.strip("/") for part in machine.environ.get("LD_LIBRARY_PATH", "").split(":")]
+    searched = machine.environ.get("LD_LIBRARY_PATH", "").split(":")
+    named = [escape(folder.strip("/")) for folder in searched]
     folders = [*filter(None, named), *_LIBRARY_FOLDERS]
     there = machine.find(*(f"{folder}/{name}" for folder in folders))
     if there:
@@ -120,23 +123,3 @@ def _device(
         advice = "load the driver; in a container hand them in, as by docker run --device"
         return Finding(name, False, f"no {wanted}", advice, needed)
     return usable(machine, name, [*controls, *devices], needed)
-
-
-def usable(machine: Machine, name: str, devices: list[Path], needed: bool = False) -> Finding:
-    """Return whether this user may use devices, and what to do otherwise."""
-    shown = ", ".join(map(machine.shown, devices))
-    barred = [path for path in devices if not machine.may_use(path)]
-    if not barred:
-        return Finding(name, True, shown)
-    seen = f"no permission for {', '.join(map(machine.shown, barred))}"
-    return Finding(name, False, seen, _permission(barred[0]), needed)
-
-
-def _permission(path: Path) -> str:
-    try:
-        group = path.group()
-    except (KeyError, OSError):
-        group = "root"
-    if group == "root":
-        return "run as root, or have an administrator give the device a group"
-    return f"sudo usermod -aG {group} $USER, then log in again"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from xiokv.codegen.doctor.devices import usable
 from xiokv.codegen.doctor.finding import Finding
-from xiokv.codegen.doctor.gpus import usable
 from xiokv.codegen.doctor.machine import Machine
 
 _NAME = "NVMe namespaces"

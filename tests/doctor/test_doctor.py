@@ -121,6 +121,12 @@ def test_devices_have_to_be_there_and_be_allowed(machine, look, name: str, files
     assert by_name(look(there, needed=True))[name].state is State.MISSING
 
 
+@pytest.mark.parametrize("odd", ["**", "a**b", "[", "/", ".", "", ":::"])
+def test_odd_variables_of_the_shell_do_no_harm(machine, odd: str) -> None:
+    looked_at = machine(environ={"ROCM_PATH": odd, "LD_LIBRARY_PATH": odd})
+    assert not by_name(gpus.amd(looked_at, needed=True))["libamdhip64.so"].found
+
+
 def test_what_nobody_needs_is_a_note(machine) -> None:
     bare = machine()
     findings = [*gpus.amd(bare, needed=False), *gpus.nvidia(bare, needed=False)]
