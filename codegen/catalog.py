@@ -62,7 +62,7 @@ def look_up(spec: Spec, name: str) -> Shown:
 
 
 def _near(name: str, known: list[str]) -> list[str]:
-    """Return names that hold what was written, then those that are written alike."""
+    """Return names that are spelled alike, then those that hold what was written."""
     wanted = name.casefold()
     holding = [alias for alias in known if wanted in alias.casefold()]
     alike = get_close_matches(wanted, [alias.casefold() for alias in known], n=_NEAR)

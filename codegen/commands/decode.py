@@ -45,6 +45,8 @@ def _lines(text: tuple[str, ...]) -> tuple[list[str], str]:
     """Return the text line by line, and what errors call it."""
     if text != (_STDIN,):
         return " ".join(text).splitlines(), "HEX"
+    if not sys.stdin:
+        raise UsageError("standard input is closed; give the digits as HEX, or by a pipe")
     content = sys.stdin.buffer.read()
     if b"\0" in content:
         raise UsageError(

@@ -30,8 +30,9 @@ def decode(
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: str, stdin: bytes = b"", project: Path | None = None) -> Outcome:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+    def call(*arguments: str, stdin: bytes | None = b"", project: Path | None = None) -> Outcome:
+        stream = None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin))
+        monkeypatch.setattr("sys.stdin", stream)
         capsys.readouterr()
         before = ["--project", str(project)] if project else []
         with pytest.raises(SystemExit) as stopped:

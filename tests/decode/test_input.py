@@ -128,6 +128,12 @@ def test_an_input_that_is_no_text_is_a_matter_of_usage(decode, stdin: bytes, sai
     assert said in outcome.err
 
 
+def test_an_input_that_is_closed_is_a_matter_of_usage(decode) -> None:
+    outcome = decode("-", stdin=None)
+    assert outcome.code == 2
+    assert "standard input is closed" in outcome.err
+
+
 def test_a_fault_names_its_line(decode) -> None:
     outcome = decode("-", stdin=f"{RETRIEVE.hex()}\n\nxyz\n".encode())
     assert outcome.err.startswith("xiokv-gen: standard input:3: error: 'xyz'")
