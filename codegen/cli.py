@@ -18,9 +18,12 @@ COMMANDS = {
     "fetch": "Fetch the upstream headers at a pin, parse them and update the spec file.",
     "build": "Render the spec into headers, encoders, kernels and the Python twin; compile.",
     "check": "Tell whether the generated files are what the inputs render to.",
-    "show": "Show a command, record, enum, constant or reserved place of the spec.",
+    "show": "Show a command, field, record, enum, status or constant of the spec.",
     "path": "Print where the headers, the CMake package or the pkg-config file are.",
     "install": "Install the headers, kernel sources and packages below a prefix.",
+    "decode": "Take apart an SQE, a CQE or lines of a trace, given as hexadecimal text.",
+    "outdated": "Tell whether SPDK has a newer release than xiokv.lock, and what differs.",
+    "doctor": "Tell what is here, what is missing, and what to do about it.",
 }
 
 

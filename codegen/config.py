@@ -120,8 +120,17 @@ class Config:
 def load_config(project: str | None = None) -> Config:
     """Read the xiokv.toml of the folder `project`, or the nearest one upward."""
     path = _in_folder(Path(project)) if project is not None else _nearest(_here())
+    if path is None:
+        raise UsageError(f"no {CONFIG_NAME} here or above; run xiokv-gen init")
     document = Document.read(path, CONFIG_NAME if project is None else str(path))
     return read_config(document, path.parent)
+
+
+def find_config(project: str | None = None) -> Config | None:
+    """Do as `load_config` does; None where no folder is named and no xiokv.toml is there."""
+    if project is None and _nearest(_here()) is None:
+        return None
+    return load_config(project)
 
 
 def read_config(document: Document, root: Path) -> Config:
@@ -180,7 +189,7 @@ def _here() -> Path:
         raise UsageError("the working folder is gone; change to another one") from None
 
 
-def _nearest(start: Path) -> Path:
+def _nearest(start: Path) -> Path | None:
     """Search upward, within one file system and not past the root of a git checkout."""
     start = start.resolve()
     device = start.stat().st_dev
@@ -191,7 +200,7 @@ def _nearest(start: Path) -> Path:
             return folder / CONFIG_NAME
         if (folder / ".git").exists():
             break
-    raise UsageError(f"no {CONFIG_NAME} here or above; run xiokv-gen init")
+    return None
 
 
 def _check_version(document: Document) -> None:

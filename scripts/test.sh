@@ -33,7 +33,7 @@ lint() {
 
 lint_all() {
     shopt -s globstar nullglob
-    local shell_files=(scripts/*.sh scripts/lib/*.sh .ci/run)
+    local shell_files=(scripts/*.sh scripts/lib/*.sh templates/project/*.sh .ci/run)
     local c_files=({templates/static,runtime}/**/*.{h,hpp,c,cpp,hip,cu})
     lint "Try: .venv/bin/ruff check --fix" ruff check --quiet
     lint "Run: .venv/bin/ruff format" ruff format --check --quiet

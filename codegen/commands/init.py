@@ -11,6 +11,7 @@ from packaging.version import Version
 from xiokv.codegen.config import BUNDLED, CONFIG_NAME, Config, read_config
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import held
+from xiokv.codegen.scaffold import scaffold
 from xiokv.codegen.tomlfile import Document
 from xiokv.codegen.upstream.update import apply, prepare
 from xiokv.codegen.version import VERSION
@@ -57,22 +58,37 @@ _EMIT = ("headers", "engine", "python")
 @click.option(
     "--rocm-xio", "rocm_xio", is_flag=True, help="Emit nvme-kv.h for rocm-xio, and no more."
 )
+@click.option(
+    "--follow-upstream",
+    "follow",
+    is_flag=True,
+    help="Also write a GitHub workflow that opens a pull request for a newer SPDK release.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def command(project: str | None, rocm_xio: bool, as_json: bool) -> None:
-    """Begin a project here: a commented xiokv.toml, the bundled spec file and its lock."""
+def command(project: str | None, rocm_xio: bool, follow: bool, as_json: bool) -> None:
+    """Begin a project here: a commented xiokv.toml, the bundled spec file and its lock.
+
+    Besides, .gitattributes marks what is generated, and a GitHub workflow runs check. Files
+    that are there are kept: lines are added to .gitattributes, and what else would have to
+    change is told.
+    """
     root = _folder(project)
     emit = json.dumps(("rocm-xio",) if rocm_xio else _EMIT)
     text = _TEXT.format(requires=_this_series(), emit=emit)
     config = read_config(Document(text, CONFIG_NAME), root)
     with held(root):
         _refuse_a_project(config)
-        written = apply(config, prepare(config, BUNDLED, None), {root / CONFIG_NAME: text})
+        beside = scaffold(config, _this_series(), follow=follow)
+        texts = {root / CONFIG_NAME: text, **beside.texts}
+        written = apply(config, prepare(config, BUNDLED, None), texts)
     names = [path.relative_to(root).as_posix() for path in written]
     if as_json:
-        click.echo(json.dumps({"root": str(root), "written": names}, indent=2))
+        values = {"root": str(root), "written": names, "notes": list(beside.notes)}
+        click.echo(json.dumps(values, indent=2))
     else:
-        click.echo("\n".join([*(f"wrote {name}" for name in names), "next: xiokv-gen build"]))
+        lines = [*(f"wrote {name}" for name in names), *(f"note: {n}" for n in beside.notes)]
+        click.echo("\n".join([*lines, "next: xiokv-gen build"]))
 
 
 def _folder(project: str | None) -> Path:

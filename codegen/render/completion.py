@@ -30,9 +30,10 @@ _MEMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class CompletionPart:
-    """A part of a completion, within its dword."""
+    """A part of a completion, within its dword; `member` is its path below xiokv_cpl."""
 
     name: str
+    member: str
     dword: int
     bits: Bits
 
@@ -41,10 +42,11 @@ def completion_parts(spec: Spec) -> tuple[CompletionPart, ...]:
     """Return every part, in the order in which outputs list them."""
     layouts = Facts((), (), tuple(record.layout for record in spec.records))
     return tuple(
-        _part(name, locate(layouts, f"xiokv_cpl.{member}")) for name, member in _MEMBERS.items()
+        _part(name, member, locate(layouts, f"xiokv_cpl.{member}"))
+        for name, member in _MEMBERS.items()
     )
 
 
-def _part(name: str, place: Bits) -> CompletionPart:
+def _part(name: str, member: str, place: Bits) -> CompletionPart:
     dword, lsb = divmod(place.lsb, _DWORD)
-    return CompletionPart(name, dword, Bits.at(lsb, place.width))
+    return CompletionPart(name, member, dword, Bits.at(lsb, place.width))

@@ -9,14 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from xiokv.codegen import ir
-from xiokv.codegen.config import BUNDLED, Config
+from xiokv.codegen.config import BUNDLED, Config, find_config
 from xiokv.codegen.errors import UsageError, XiokvError, restorable
 from xiokv.codegen.files import read_text
 from xiokv.codegen.lock import Lock, license_of, read_lock
 from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.semantics.docs import load_docs
 from xiokv.codegen.semantics.exec import load_exec
-from xiokv.codegen.semantics.profiles import load_packaged, load_profile, packaged
+from xiokv.codegen.semantics.profiles import DEFAULT, load_packaged, load_profile, packaged
+from xiokv.codegen.spec.bundled import SHOWN, bundled_text
 from xiokv.codegen.spec.merge import merge
 from xiokv.codegen.spec.model import Profile, Provenance, Spec
 
@@ -25,14 +26,27 @@ def load_spec(config: Config) -> Spec:
     """Return the project's spec; refuse a spec file that is not the lock's."""
     text = locked_text(config, lock_of(config))
     shown = shown_path(config, config.ir_path)
+    return _merged(text, shown, _profile(config), has_exec=config.semantics.exec)
+
+
+def nearest_spec(project: str | None) -> Spec:
+    """Return the spec of a project; the bundled one where none is named and none is there."""
+    config = find_config(project)
+    if config is not None:
+        return load_spec(config)
+    names = [command.name for command in load_commands().commands]
+    return _merged(bundled_text(), SHOWN, load_packaged(DEFAULT, names), has_exec=False)
+
+
+def _merged(text: str, shown: str, profile: Profile, *, has_exec: bool) -> Spec:
     return merge(
         facts=ir.load(text, shown),
         rules=load_commands(),
-        profile=_profile(config),
+        profile=profile,
         docs=load_docs(),
         provenance=_provenance(ir.load_banner(text, shown)),
         facts_sha256=ir.digest(text, shown),
-        vendor=load_exec() if config.semantics.exec else None,
+        vendor=load_exec() if has_exec else None,
     )
 
 
@@ -53,6 +67,11 @@ def locked_text(config: Config, lock: Lock) -> str:
     if fault := lock_fault(text, shown, lock):
         raise XiokvError(f"{fault}; restore both from version control, or run xiokv-gen fetch")
     return text
+
+
+def locked_banner(config: Config, lock: Lock) -> ir.Banner:
+    """Return where the locked definitions come from; for bundled ones, too, their own ref."""
+    return ir.load_banner(locked_text(config, lock), shown_path(config, config.ir_path))
 
 
 def read_ir(config: Config) -> str | None:

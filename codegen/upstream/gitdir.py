@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 from xiokv.codegen.errors import MissingToolError, XiokvError
-from xiokv.codegen.upstream.refs import as_commit, choose, parse_show_ref
+from xiokv.codegen.upstream.refs import Refs, as_commit, choose, parse_show_ref
 from xiokv.codegen.upstream.source import NotFoundError
 
 _SECONDS = 60
@@ -46,14 +46,16 @@ class GitDirectory:
         """Read the repository whose git directory is `git_dir`."""
         self._git_dir = git_dir
 
+    def refs(self) -> Refs:
+        """Return the refs of the repository."""
+        listing = self._git("show-ref", "--head", "--dereference")
+        if listing.returncode > 1:  # 1 means that there is no ref at all
+            raise XiokvError(f"{self._git_dir}: {_complaint(listing)}")
+        return parse_show_ref(listing.stdout.decode("utf-8", "replace"))
+
     def resolve(self, ref: str) -> str:
         """Return the commit that `ref` names; it must be there."""
-        commit = as_commit(ref)
-        if commit is None:
-            listing = self._git("show-ref", "--head", "--dereference")
-            if listing.returncode > 1:  # 1 means that there is no ref at all
-                raise XiokvError(f"{self._git_dir}: {_complaint(listing)}")
-            commit = choose(parse_show_ref(listing.stdout.decode("utf-8", "replace")), ref)
+        commit = as_commit(ref) or choose(self.refs(), ref)
         kind = self._git("cat-file", "-t", commit)
         if kind.returncode:
             raise XiokvError(f"{self._git_dir} does not hold {commit}: {_complaint(kind)}")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.upstream.refs import Refs
 
 
 class NotFoundError(XiokvError):
@@ -14,6 +15,9 @@ class NotFoundError(XiokvError):
 
 class Source(Protocol):
     """Resolves a ref and hands out files as they were at that commit."""
+
+    def refs(self) -> Refs:
+        """Return the refs that there are; none where nothing pins."""
 
     def resolve(self, ref: str) -> str:
         """Return the 40 digits of the commit that `ref` names; empty where nothing pins."""
@@ -28,6 +32,10 @@ class Folder:
     def __init__(self, root: Path) -> None:
         """Read below `root`."""
         self._root = root
+
+    def refs(self) -> Refs:
+        """Return no refs: a folder has none."""
+        return {}
 
     def resolve(self, ref: str) -> str:
         """Return the empty string: a folder is at no commit."""

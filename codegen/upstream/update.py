@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
 from xiokv.codegen import diff, ir
 from xiokv.codegen.config import BUNDLED, Config
-from xiokv.codegen.errors import UsageError, XiokvError, restorable
+from xiokv.codegen.errors import UsageError, restorable
 from xiokv.codegen.facts import Facts
 from xiokv.codegen.files import replace_files
 from xiokv.codegen.lock import Lock, LockedFile, dump_lock, license_of, read_lock
 from xiokv.codegen.parse import parse_headers
 from xiokv.codegen.parse.probe import prove_layout
+from xiokv.codegen.spec.bundled import SHOWN, bundled_text
 from xiokv.codegen.spec.load import read_ir, shown_path
 from xiokv.codegen.upstream.snapshot import open_source, take, verify
 from xiokv.codegen.version import VERSION
@@ -106,15 +106,11 @@ def _bundled(place: Path | None) -> _Found:
             f"--from {place} has no use with ref {BUNDLED!r}, the spec shipped in the package;"
             " name the upstream ref by --ref or in xiokv.toml"
         )
-    shipped = resources.files("xiokv.generated") / "spec" / "nvme_kv.json"
-    try:
-        text = shipped.read_text(encoding="utf-8")
-    except OSError as error:
-        raise XiokvError(f"{shipped} cannot be read: {error.strerror}; reinstall xiokv") from error
+    text = bundled_text()
     return _Found(
-        facts=ir.load(text, "the bundled spec"),
+        facts=ir.load(text, SHOWN),
         ir_text=text,
-        banner=ir.load_banner(text, "the bundled spec"),
+        banner=ir.load_banner(text, SHOWN),
         files=(),
         layout="layout: proved when the bundled spec was made",
     )

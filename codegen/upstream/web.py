@@ -19,7 +19,7 @@ from requests.auth import AuthBase
 
 from xiokv.codegen.config import Upstream
 from xiokv.codegen.errors import XiokvError
-from xiokv.codegen.upstream.refs import as_commit, choose, parse_advertisement
+from xiokv.codegen.upstream.refs import Refs, as_commit, choose, parse_advertisement
 from xiokv.codegen.upstream.source import NotFoundError
 from xiokv.codegen.upstream.urls import check_url
 from xiokv.codegen.version import VERSION
@@ -48,13 +48,14 @@ class Web:
         self._upstream = upstream
         self._limits = limits or Limits()
 
+    def refs(self) -> Refs:
+        """Return the server's list of refs."""
+        url = f"{self._upstream.repository}/info/refs?service=git-upload-pack"
+        return parse_advertisement(get(url, self._limits))
+
     def resolve(self, ref: str) -> str:
         """Return the commit that `ref` names, by the server's list of refs."""
-        commit = as_commit(ref)
-        if commit:
-            return commit
-        url = f"{self._upstream.repository}/info/refs?service=git-upload-pack"
-        return choose(parse_advertisement(get(url, self._limits)), ref)
+        return as_commit(ref) or choose(self.refs(), ref)
 
     def read(self, commit: str, path: str) -> bytes:
         """Return one file at a commit."""

@@ -11,6 +11,9 @@ from xiokv.runtime.emulator import library
 class TraceRecord:
     """An entry as it was fetched or posted.
 
+    ``str`` of it is one line of four words, which ``xiokv-gen decode`` reads: nanoseconds,
+    kind, queue and the bytes in hexadecimal.
+
     Attributes:
         nanoseconds: since the trace was started.
         kind: "sqe" or "cqe".
@@ -22,6 +25,10 @@ class TraceRecord:
     kind: str
     qid: int
     data: bytes
+
+    def __str__(self) -> str:
+        """Return the record as a line of text."""
+        return f"{self.nanoseconds} {self.kind} {self.qid} {self.data.hex()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from xiokv.codegen import cli
+
 
 @pytest.mark.parametrize(
     ("name", "line"),
@@ -19,6 +21,19 @@ import pytest
         ("xiokv_opcode", "XIOKV_OPC_EXIST     0x14"),
         ("XIOKV_KEY_MAX_LEN", "value: 16"),
         ("rsvd_cdw11", "place: CDW11[31:16]"),
+        ("rsvd_cdw10", "delete   CDW10[31:0]  0x0"),
+        ("key_length", "retrieve  CDW11[7:0]"),
+        ("KEY_DOES_NOT_EXIST", "python: Status.KEY_DOES_NOT_EXIST"),
+        ("XIOKV_SC_KEY_EXISTS", "value: 0x89"),
+        ("SPDK_NVME_SC_KEY_EXISTS", "value: 0x89"),
+        ("XIOKV_STORE_DONT_COMPRESS", "value: 0x04"),
+        ("Retrieve", "opcode: 0x02"),
+        ("STORE", "opcode: 0x01"),
+        ("SPDK_NVME_OPC_KV_STORE", "opcode: 0x01"),
+        ("xiokv_cmd.cid", "brief: Command identifier"),
+        ("0x87", "XIOKV_SC_KEY_DOES_NOT_EXIST"),
+        ("87h", "XIOKV_SC_KEY_DOES_NOT_EXIST"),
+        ("20", "XIOKV_OPC_EXIST"),
     ],
 )
 def test_text(fetched: Path, run, name: str, line: str) -> None:
@@ -42,10 +57,31 @@ def test_a_reserved_place_shows_the_fields_that_a_profile_puts_there(
     assert "\x1b" not in out
 
 
-def test_an_unknown_name_is_refused_with_the_nearest(fetched: Path, run) -> None:
-    outcome = run("show", "retreive")
+def test_a_field_of_a_profile_goes_by_its_name(fetched: Path, run, declare) -> None:
+    declare("Layer of the model.")
+    out = run("show", "layer").out
+    assert "meaning: Layer of the model." in out
+    assert "store    CDW12[7:0]         mine.toml" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("retreive", "the spec has nothing called 'retreive'; the nearest: retrieve"),
+        ("kvkml", "the nearest: xiokv_format.kvkml"),
+        ("DOES_NOT_EXIST", "XIOKV_SC_KEY_DOES_NOT_EXIST"),
+        ("qqqq", "such as retrieve, Status, xiokv_cpl or 0x87"),
+        ("", "the spec has nothing called ''"),
+        ("0xdead", "the spec has no name for the value 0xdead"),
+        ("\x1b[31m", "'\\x1b[31m'"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest(
+    fetched: Path, run, name: str, said: str
+) -> None:
+    outcome = run("show", name)
     assert outcome.code == 2
-    assert "the spec has nothing called 'retreive'; the nearest: retrieve" in outcome.err
+    assert said in outcome.err
 
 
 def test_a_semantic_field_is_shown_by_its_name(fetched: Path, run, declare) -> None:
@@ -63,3 +99,13 @@ def test_a_semantic_field_is_shown_by_its_name(fetched: Path, run, declare) -> N
             "meaning: The layer.",
         ],
     )
+
+
+def test_without_a_project_the_bundled_spec_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["show", "store"])
+    assert "opcode: 0x01" in capsys.readouterr().out
