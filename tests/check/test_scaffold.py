@@ -93,7 +93,9 @@ def _link(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [Path.mkdir, _link, lambda path: path.write_bytes(b"\xff\xfe")], ids=str
+    "make",
+    [Path.mkdir, _link, lambda path: path.write_bytes(b"\xff\xfe")],
+    ids=["a folder", "a link", "no text"],
 )
 def test_attributes_that_cannot_be_added_to_are_told(empty: Path, run, make) -> None:
     make(empty / ATTRIBUTES)
