@@ -61,13 +61,13 @@ Outcome Device::run_copied(const Sqe &sqe,
                            const std::vector<Segment> &segments) {
   std::vector<uint8_t> copy(sqe.size());
   if (direction(sqe.opcode()) == Direction::to_device) {
-    const Status status = gather(Dma(), segments, copy.data());
+    const Status status = gather(Dma(), segments, copy.data(), copy.size());
     if (status != Status::success)
       return failed(status);
     return run_on(sqe, copy.data(), sqe.size());
   }
   // What the command does not write stays as it was.
-  gather(Dma(), segments, copy.data());
+  gather(Dma(), segments, copy.data(), copy.size());
   const Outcome outcome = run_on(sqe, copy.data(), sqe.size());
   const Status status = scatter(Dma(), segments, copy.data(), copy.size());
   return status == Status::success ? outcome : failed(status);

@@ -87,18 +87,17 @@ def test_an_unknown_name_is_refused_with_the_nearest(
 def test_a_semantic_field_is_shown_by_its_name(fetched: Path, run, declare) -> None:
     declare("The layer.")
     shown = run("show", "layer")
-    assert (shown.code, shown.out.splitlines()) == (
-        0,
-        [
-            "name: layer",
-            "place: CDW12[7:0]",
-            "profile: mine",
-            "scope: batch",
-            "commands: store",
-            "unit: index",
-            "meaning: The layer.",
-        ],
-    )
+    about, table = shown.out.split("\n\n")
+    assert shown.code == 0
+    assert about.splitlines() == [
+        "name: layer",
+        "kind: semantic",
+        "profile: mine",
+        "scope: batch",
+        "unit: index",
+        "meaning: The layer.",
+    ]
+    assert table.splitlines()[1].split() == ["store", "CDW12[7:0]", "mine.toml:4"]
 
 
 def test_without_a_project_the_bundled_spec_is_shown(

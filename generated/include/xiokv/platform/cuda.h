@@ -123,10 +123,10 @@ XIOKV_DEVICE uint32_t xiokv_acquire32_if(bool condition, const void *address,
   return word;
 }
 
-/// @brief What an entry's second word says is not used otherwise.
+/// @brief No command uses word 1 of an entry, and only Retrieve word 0.
 XIOKV_DEVICE xiokv_words xiokv_hold(const xiokv_words &words, uint32_t zero) {
   xiokv_words held = words;
-  held.word[3] |= words.word[1] & zero;
+  held.word[3] |= (words.word[0] | words.word[1]) & zero;
   return held;
 }
 
