@@ -107,11 +107,6 @@ XIOKV_DEVICE bool xiokv_settle(const xiokv_engine &engine,
     return false;
   }
   const uint32_t index = engine.slots.key[slot];
-  // A bogus entry may name a CID that another lane takes in this very round.
-  if (index >= engine.batch->count) {
-    xiokv_count(engine, XIOKV_TALLY_STALE, 1);
-    return false;
-  }
   const uint32_t status = cqe.word[3] >> 17;
   xiokv_completed done = Command::classify(
       status, cqe.word[0], xiokv_value_size(*engine.batch, index));
