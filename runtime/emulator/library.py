@@ -12,7 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from xiokv.runtime import toolchain
-from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.compiled import open_compiled
+from xiokv.runtime.errors import ArgumentFault
 
 SQE_BYTES = 64
 CQE_BYTES = 16
@@ -173,16 +174,7 @@ def load() -> ctypes.CDLL:
         MissingFault: there is no C++ compiler.
         RuntimeFault: the library could not be compiled or loaded.
     """
-    path = toolchain.build_cached(recipe())
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise RuntimeFault(f"cannot load the embedded controller: {error}") from error
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, f"xiokv_emu_{name}")
-        function.restype = result
-        function.argtypes = arguments
-    return library
+    return open_compiled(recipe(), "embedded controller", "xiokv_emu_", _FUNCTIONS)
 
 
 def create(functions: ctypes.CDLL, config: Config) -> int:

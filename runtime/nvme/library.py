@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from xiokv.runtime import toolchain
-from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.compiled import open_compiled
 
 SQE_BYTES = 64
 CQE_BYTES = 16
@@ -97,13 +97,4 @@ def load() -> ctypes.CDLL:
         MissingFault: there is no C++ compiler.
         RuntimeFault: the library could not be compiled or loaded.
     """
-    path = toolchain.build_cached(recipe())
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise RuntimeFault(f"cannot load the passthrough controller: {error}") from error
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, f"xiokv_pass_{name}")
-        function.restype = result
-        function.argtypes = arguments
-    return library
+    return open_compiled(recipe(), "passthrough controller", "xiokv_pass_", _FUNCTIONS)
