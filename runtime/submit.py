@@ -26,9 +26,15 @@ from xiokv.runtime.staging import Copy, Staged, Staging
 if TYPE_CHECKING:
     from xiokv.runtime.module import Module
 
-CHUNK_MAX = 256
+_CHUNK_MAX = 256
 
 _T = TypeVar("_T")
+
+
+def chunk_keys(count: int, queues: int) -> int:
+    """Return how many keys a queue claims at once: all get as many chunks, nearly as large."""
+    rounds = max(1, -(-count // (queues * _CHUNK_MAX)))
+    return -(-count // (queues * rounds))
 
 
 class Submitter:
@@ -153,8 +159,7 @@ class Submitter:
             batch.iova = queues.addressing.contiguous(at, memory.size, at)
         batch.options = request.options
         batch.deadline = self._module.driver.ticks(request.timeout)
-        # Several chunks for each queue where there are keys enough.
-        batch.chunk = min(CHUNK_MAX, -(-batch.count // len(queues)))
+        batch.chunk = chunk_keys(batch.count, len(queues))
         kernel = self._module.kernel(request.command)
         before = partial(self._prepare, slab, copy, memory)
         start = partial(queues.launch, kernel, batch, request.stream, before)

@@ -20,7 +20,7 @@ from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.queues import QueueSet
 from xiokv.runtime.results import RECORD
 from xiokv.runtime.slabs import IN_PLACE_MAX
-from xiokv.runtime.submit import CHUNK_MAX
+from xiokv.runtime.submit import chunk_keys
 
 DEPTH = 1024
 DEADLINE = 5.0
@@ -112,7 +112,7 @@ class Job(Closing):
             stride=self.load.size if self.load.apart else 0,
             value_size=self.load.size,
             count=count,
-            chunk=min(CHUNK_MAX, -(-count // queues)),
+            chunk=chunk_keys(count, queues),
             deadline=self._driver.ticks(DEADLINE),
         )
 

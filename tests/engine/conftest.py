@@ -88,6 +88,15 @@ class Workshop:
         ]
         return self._link(folder / "explore", parts, include, shape.defines)
 
+    def forger(self, folder: Path, shape: Shape, include: Path = INCLUDE) -> Path:
+        """Link the program whose controller makes completions up."""
+        parts = [
+            self.object(HERE / f"{name}.cpp", *shape.defines)
+            for name in ("forged", "fiber_workgroups")
+        ]
+        parts.append(self.object(HERE / "fibers.cpp"))
+        return self._link(folder / "forged", parts, include, shape.defines)
+
     def soaker(self, folder: Path, include: Path = INCLUDE) -> Path:
         """Link the program that runs the engine as the host does."""
         parts = [self.object(HERE / f"{name}.cpp") for name in ("soak", "bench")]

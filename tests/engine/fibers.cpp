@@ -94,6 +94,22 @@ void World::drain(Lane &lane) {
     drain_one(lane);
 }
 
+/// Takes the copy or renews it: what a lane sees of a dword never goes back.
+uint32_t World::load(const uint32_t *address) {
+  std::vector<Copy> &copies = current_->copies;
+  const auto copy =
+      std::find_if(copies.begin(), copies.end(),
+                   [=](const Copy &c) { return c.address == address; });
+  if (copy != copies.end() && below(2) != 0)
+    return copy->word;
+  const uint32_t word = *static_cast<const volatile uint32_t *>(address);
+  if (copy != copies.end())
+    copy->word = word;
+  else
+    copies.push_back({address, word});
+  return word;
+}
+
 /// Lets one store out: any, but never before an earlier one to the same bytes.
 void World::drain_one(Lane &lane) {
   std::vector<Store> &stores = lane.stores;

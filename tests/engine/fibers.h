@@ -5,12 +5,14 @@
 ///
 /// Memory is weaker than any machine's: a store waits in its lane's buffer
 /// until a system release fence or the scheduler lets it out, in any order
-/// among different addresses; a 16-byte load is four loads in random order with
-/// other events in between. The same seed gives the same run.
+/// among different addresses; a lane's load may hit the copy of an earlier one
+/// until its acquire; a 16-byte load is four loads in random order with other
+/// events in between. The same seed gives the same run.
 #pragma once
 
 #include <setjmp.h>
 #include <stdint.h>
+#include <string.h>
 #include <ucontext.h>
 
 #include <functional>
@@ -39,6 +41,12 @@ struct Store {
   std::vector<char> bytes;
 };
 
+/// @brief A dword as a lane loaded it.
+struct Copy {
+  const uint32_t *address;
+  uint32_t word;
+};
+
 struct Group;
 
 struct Lane {
@@ -47,6 +55,7 @@ struct Lane {
   State state = State::ready;
   uint64_t word = 0; ///< What the lane brings to its wave, then what it gets.
   std::vector<Store> stores;
+  std::vector<Copy> copies;
   std::vector<char> stack;
   bool entered = false;
   ucontext_t context = {}; ///< Where the lane begins.
@@ -87,6 +96,8 @@ public:
   uint64_t broadcast(uint64_t word) { return meet(State::broadcast, word); }
   void store(void *address, const void *bytes, size_t size);
   void drain(Lane &lane);
+  uint32_t load(const uint32_t *address);
+  void acquire() { current_->copies.clear(); }
   Lane &lane() { return *current_; }
   uint32_t wave() const { return wave_; }
   uint32_t lanes() const { return lanes_; }
@@ -114,11 +125,14 @@ private:
 /// @brief The world that the platform's primitives act on.
 extern World *world;
 
-/// @brief The variable of the running workgroup under a name.
+/// @brief The variable of the running workgroup under a name; nobody has
+/// cleared it.
 template <class T> T &shared(const char *name) {
   std::shared_ptr<void> &slot = world->lane().group->shared[name];
-  if (!slot)
+  if (!slot) {
     slot = std::make_shared<T>();
+    memset(slot.get(), 0xa5, sizeof(T));
+  }
   return *static_cast<T *>(slot.get());
 }
 

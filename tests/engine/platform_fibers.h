@@ -50,18 +50,23 @@ XIOKV_DEVICE void xiokv_release_system() {
   fibers::world->drain(fibers::world->lane());
 #endif
   fibers::world->yield();
+  if (XIOKV_EARLY_ACQUIRE)
+    fibers::world->acquire();
 }
-XIOKV_DEVICE void xiokv_acquire_system() { fibers::world->yield(); }
+XIOKV_DEVICE void xiokv_acquire_system() {
+  fibers::world->yield();
+  fibers::world->acquire();
+}
 
 /// @brief Four loads, in random order, with other events in between.
 XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   xiokv_words words;
-  const volatile uint32_t *from = static_cast<const uint32_t *>(address);
+  const uint32_t *from = static_cast<const uint32_t *>(address);
   const uint32_t first = fibers::world->below(4);
   for (uint32_t i = 0; i < 4; ++i) {
     if (fibers::world->below(4) == 0)
       fibers::world->yield();
-    words.word[(first + i) % 4] = from[(first + i) % 4];
+    words.word[(first + i) % 4] = fibers::world->load(from + (first + i) % 4);
   }
   return words;
 }
@@ -77,7 +82,11 @@ XIOKV_DEVICE xiokv_words xiokv_read16_if(bool condition, const void *address) {
 XIOKV_DEVICE uint32_t xiokv_acquire32_if(bool condition, const void *address,
                                          uint32_t dword) {
   fibers::world->yield();
-  return condition ? static_cast<const volatile uint32_t *>(address)[dword] : 0;
+  if (!condition)
+    return 0;
+  const uint32_t word = static_cast<const volatile uint32_t *>(address)[dword];
+  fibers::world->acquire();
+  return word;
 }
 
 XIOKV_DEVICE uint32_t xiokv_peek32_if(bool condition, const void *address,

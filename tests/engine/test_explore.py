@@ -128,6 +128,38 @@ MUTATIONS: dict[str, tuple[Edit, ...]] = {
     ),
 }
 
+# What makes a second read new, by the shape that it is there for.
+ACQUIRES: dict[str, tuple[str, tuple[Edit, ...]]] = {
+    "no fence before the second read": (
+        "two waves",
+        (("  if (!XIOKV_EARLY_ACQUIRE && engine.run != 0)\n    xiokv_acquire_system();\n", ""),),
+    ),
+    "no fence where a wave watches and encodes nothing": (
+        "early acquire",
+        (
+            (
+                "    if (XIOKV_EARLY_ACQUIRE && first < xiokv_watched(engine))\n"
+                "      xiokv_acquire_system();\n",
+                "",
+            ),
+        ),
+    ),
+    "no load that acquires": (
+        "early acquire",
+        (("  if (XIOKV_EARLY_ACQUIRE && idle)\n", "  if (false)\n"),),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ACQUIRES)
+def test_a_second_read_that_may_be_old_is_found(
+    name: str, workshop: Workshop, tmp_path: Path
+) -> None:
+    shape, edits = ACQUIRES[name]
+    program = workshop.explorer(tmp_path, SHAPES[shape], mutated(tmp_path, edits))
+    assert not run(program, "seeds", 1, SEEDS).held
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MUTATIONS)

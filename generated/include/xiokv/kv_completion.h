@@ -24,8 +24,9 @@ enum xiokv_expiry {
 /// time; the last lane, which never has one, loads the stop flag.
 struct xiokv_look {
   xiokv_words again;
-  uint32_t ahead; ///< Dword 3 of the entry, or the flag.
-  bool watches;   ///< `ahead` is of an entry.
+  uint32_t ahead;   ///< Dword 3 of the entry, or the flag.
+  bool watches;     ///< `ahead` is of an entry.
+  uint64_t claimed; ///< Lane 0, of several queues: keys claimed by all.
 };
 
 /// @brief Address of the CQ entry `step` places after the head.
@@ -62,14 +63,15 @@ XIOKV_DEVICE xiokv_expiry xiokv_expired(const xiokv_engine &engine) {
   return now - times.warned >= last ? XIOKV_STALLED : XIOKV_IN_TIME;
 }
 
-/// @brief Load what this lane watches; `waits`: nothing is encoded meanwhile.
+/// @brief Load what this lane watches; `idle`: nothing is encoded meanwhile.
 ///
 /// An entry that was seen new is loaded again, after an acquire: the look that
 /// saw its phase may have returned older words beside it. On a platform that
-/// acquires early the look itself has acquired where it waits; else the fence
-/// has that releases the entries, as each lane loads again what it saw itself.
+/// acquires early the look itself has acquired where it was idle; else the
+/// fence has that releases the entries, as each lane loads again what it saw
+/// itself.
 XIOKV_DEVICE xiokv_look xiokv_look_at_ring(const xiokv_engine &engine,
-                                           bool waits) {
+                                           bool idle) {
   const uint32_t lane = xiokv_lane();
   const void *stop = reinterpret_cast<const void *>(engine.batch->stop);
   if (!XIOKV_EARLY_ACQUIRE && engine.run != 0)
@@ -81,10 +83,14 @@ XIOKV_DEVICE xiokv_look xiokv_look_at_ring(const xiokv_engine &engine,
   const void *at =
       look.watches ? xiokv_cqe_at(engine, engine.run + lane) : stop;
   const uint32_t dword = look.watches ? 3u : 0u;
-  if (XIOKV_EARLY_ACQUIRE && waits)
+  if (XIOKV_EARLY_ACQUIRE && idle)
     look.ahead = xiokv_acquire32_if(loads, at, dword);
   else
     look.ahead = xiokv_peek32_if(loads, at, dword);
+  if (lane == 0 && engine.batch->queue_count != 1)
+    look.claimed = xiokv_device_add64(
+        &reinterpret_cast<xiokv_batch_state *>(engine.batch->state)->claimed,
+        0);
   return look;
 }
 
@@ -195,6 +201,10 @@ XIOKV_DEVICE void xiokv_tell(const xiokv_engine &engine,
   const uint32_t seen = xiokv_new_entries(engine, look);
   if (xiokv_wave_lane() == 0)
     shared.run[engine.round][xiokv_wave()] = seen;
+  if (xiokv_lane() == 0)
+    shared.claimed[engine.round] = look.claimed < engine.batch->count
+                                       ? static_cast<uint32_t>(look.claimed)
+                                       : engine.batch->count;
   if (xiokv_lane() == XIOKV_LANES - 1u)
     shared.stop[engine.round] = look.ahead;
 }
@@ -212,6 +222,7 @@ XIOKV_DEVICE uint32_t xiokv_learn(xiokv_engine &engine) {
       run += shared.run[round][wave];
   engine.stopping |= xiokv_uniform(shared.stop[round]) != 0 ? 1u : 0u;
   engine.expired = xiokv_uniform(shared.expired[round]);
+  engine.claimed = xiokv_uniform(shared.claimed[round]);
   return xiokv_uniform(run);
 }
 
@@ -246,8 +257,8 @@ XIOKV_DEVICE uint32_t xiokv_leave_run(xiokv_engine &engine) {
 /// @brief Whether to wait for more than `seen` entries, as long as more come.
 ///
 /// To settle many at once costs less, for the lanes and for a controller that
-/// runs on a CPU, than to settle them by parts. Nobody waits where nothing is
-/// left to submit, or where a controller has enough to go on with.
+/// runs on a CPU, than to settle them by parts. It keeps nobody waiting where
+/// nothing is left to submit, or where a controller has enough to go on with.
 XIOKV_DEVICE bool xiokv_waits_for_more(const xiokv_engine &engine,
                                        uint32_t seen) {
   if (xiokv_is_last(engine))

@@ -23,14 +23,14 @@
 /// - xiokv_barrier: release and acquire at workgroup scope; all lanes.
 /// - xiokv_load16, xiokv_store16, xiokv_store32, xiokv_store64: memory that the
 ///   controller shares; a store is ordered by xiokv_release_system alone.
-/// - xiokv_load16_if: a load by the lanes for which a condition holds, without
-/// a
-///   branch to wait at; zero in the others.
+/// - xiokv_load16_if: the load by the lanes for which a condition holds,
+/// without
+///   a branch to wait at; zero in the others. xiokv_read16_if: the same, of
+///   memory that nobody writes meanwhile. xiokv_peek32_if: the same, of dword 0
+///   or 3 alone.
 /// - xiokv_hold: keeps all words of a load up to here, given a zero that the
 ///   compiler does not know. It would give the register of a word that nobody
 ///   uses to others, who would then wait for the load.
-/// - xiokv_peek32_if: a dword of 16 bytes that the controller shares.
-/// - xiokv_read16_if: the same, of memory that nobody writes meanwhile.
 /// - XIOKV_EARLY_ACQUIRE: whether xiokv_release_system acquires too, and
 ///   xiokv_acquire32_if, which acquires at system scope, costs less than
 ///   xiokv_peek32_if and a fence.

@@ -14,11 +14,12 @@
 ///
 /// While each queue can still have one, whenever there is room. Of less than
 /// that, only when half of a chunk is done: a queue that is a little ahead does
-/// not take what the others have not come to yet.
+/// not take what the others have not come to yet. What they all have claimed is
+/// known as of the last round.
 XIOKV_DEVICE bool xiokv_may_claim(const xiokv_engine &engine) {
   const xiokv_batch &batch = *engine.batch;
   const uint64_t fair = static_cast<uint64_t>(batch.chunk) * batch.queue_count;
-  const uint32_t most = batch.count - engine.end >= fair
+  const uint32_t most = batch.count - engine.claimed >= fair
                             ? engine.limit
                             : xiokv_min(engine.limit, batch.chunk / 2u + 1u);
   return engine.in_flight < most;
@@ -36,10 +37,10 @@ XIOKV_DEVICE void xiokv_claim(xiokv_engine &engine) {
         first < batch.count ? static_cast<uint32_t>(first) : batch.count;
   }
   xiokv_barrier();
-  const uint32_t first = xiokv_uniform(engine.shared->claim);
-  engine.exhausted = first == batch.count ? 1u : 0u;
-  engine.next = first;
-  engine.end = first + xiokv_min(batch.chunk, batch.count - first);
+  engine.next = xiokv_uniform(engine.shared->claim);
+  engine.end = engine.next + xiokv_min(batch.chunk, batch.count - engine.next);
+  engine.claimed = engine.end;
+  engine.exhausted = engine.end == batch.count ? 1u : 0u;
   xiokv_read_ahead(engine, engine.next, engine.end);
 }
 

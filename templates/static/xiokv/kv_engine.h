@@ -121,8 +121,8 @@ XIOKV_DEVICE void xiokv_fetch(Word *to, uint64_t from, uint32_t count,
 
 /// @brief Read the queue and its free ring into shared memory.
 ///
-/// The lanes of the first keys do nothing of it: keys may lie on the host, and
-/// where loads are serial a wave that reads them would wait for them here.
+/// The lanes of the first keys do nothing of it and read those at once: keys
+/// may lie on the host.
 XIOKV_DEVICE void xiokv_read_queue(const xiokv_batch &batch, uint32_t number,
                                    xiokv_shared &shared,
                                    xiokv_shared_tables &tables) {
@@ -151,8 +151,10 @@ XIOKV_DEVICE void xiokv_clear_shared(xiokv_shared &shared,
   for (uint32_t i = lane; i < XIOKV_ROUNDS; i += XIOKV_LANES)
     shared.freed[i] = 0;
   XIOKV_NO_UNROLL
-  for (uint32_t i = lane; i < XIOKV_SHARED_ENTRIES; i += XIOKV_LANES)
+  for (uint32_t i = lane; i < XIOKV_SHARED_ENTRIES; i += XIOKV_LANES) {
     tables.live[i] = XIOKV_SLOT_FREE;
+    tables.key[i] = 0;
+  }
 }
 
 /// @brief Take over what was read of the queue; what decides where the lanes go
@@ -190,7 +192,8 @@ XIOKV_DEVICE void xiokv_find_tables(xiokv_engine &engine,
 /// @brief Open the tables of the queue; all lanes.
 ///
 /// Only the free ring outlives the launch: nothing is in flight between
-/// launches.
+/// launches. A key is one of the batch from the start: a controller may
+/// complete a command while its lane has yet to write which key it is for.
 XIOKV_DEVICE void xiokv_open_tables(xiokv_engine &engine,
                                     xiokv_shared_tables &tables,
                                     uint32_t number) {
@@ -201,25 +204,32 @@ XIOKV_DEVICE void xiokv_open_tables(xiokv_engine &engine,
     xiokv_copy_ring(engine.slots, xiokv_slots_in_queue(engine.queue));
   } else {
     XIOKV_NO_UNROLL
-    for (uint32_t i = xiokv_lane(); i < engine.slots.window; i += XIOKV_LANES)
+    for (uint32_t i = xiokv_lane(); i < engine.slots.window; i += XIOKV_LANES) {
       engine.slots.live[i] = XIOKV_SLOT_FREE;
+      engine.slots.key[i] = 0;
+    }
   }
   xiokv_barrier();
 }
 
 /// @brief Begin where the queue stands; nothing is in flight.
 ///
-/// The keys of a batch on one queue are read before the queue is known.
+/// The keys of a batch on one queue are read before the queue is known, and
+/// first of all but where what is near would wait for them.
 XIOKV_DEVICE void xiokv_begin(xiokv_engine &engine, xiokv_shared_tables &tables,
                               uint32_t number) {
   const xiokv_batch &batch = *engine.batch;
   engine.exhausted = batch.queue_count == 1 ? 1u : 0u;
   engine.next = 0;
   engine.end = batch.queue_count == 1 ? batch.count : 0;
-  xiokv_read_ahead(engine, 0, engine.end);
+  if (!XIOKV_SERIAL_LOADS)
+    xiokv_read_ahead(engine, 0, engine.end);
   xiokv_read_queue(batch, number, *engine.shared, tables);
+  if (XIOKV_SERIAL_LOADS)
+    xiokv_read_ahead(engine, 0, engine.end);
   xiokv_clear_shared(*engine.shared, tables);
   engine.run = engine.seen = engine.in_flight = engine.round = 0;
+  engine.claimed = 0;
   engine.closing = engine.stopping = 0;
   engine.expired = XIOKV_IN_TIME;
   if (!XIOKV_SERIAL_LOADS)

@@ -44,6 +44,7 @@ struct xiokv_shared {
   uint32_t freed[XIOKV_ROUNDS];            ///< CIDs freed in a round.
   uint32_t stop[XIOKV_ROUNDS];             ///< The flag, as the last lane saw.
   uint32_t expired[XIOKV_ROUNDS]; ///< enum xiokv_expiry, as lane 0 saw it.
+  uint32_t claimed[XIOKV_ROUNDS]; ///< Keys claimed, as lane 0 saw it.
   xiokv_times times;
   uint32_t claim;                ///< First key of the chunk just claimed.
   uint32_t rest;                 ///< First key that no queue has claimed.
@@ -71,6 +72,7 @@ struct xiokv_engine {
   uint32_t limit;     ///< Most commands in flight.
   uint32_t next;      ///< Next key of the chunk to submit.
   uint32_t end;       ///< End of the chunk.
+  uint32_t claimed;   ///< Keys that all queues had claimed at the last look.
   uint32_t round;     ///< Which of XIOKV_ROUNDS messages is in use.
   uint32_t expired;   ///< enum xiokv_expiry, at the last look.
   uint32_t exhausted; ///< 1: no chunk is left to claim.

@@ -45,8 +45,8 @@ XIOKV_DEVICE void xiokv_acquire_system() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
-/// @brief Volatile, which is relaxed at system scope: of an acquiring load,
-/// ptxas leaves two of four bytes where no more is used.
+/// @brief Volatile, which is relaxed at system scope: an acquiring load ptxas
+/// narrows to the bytes that are used of it.
 XIOKV_DEVICE xiokv_words xiokv_load16(const void *address) {
   xiokv_words w;
   asm volatile("ld.volatile.v4.u32 {%0,%1,%2,%3}, [%4];"
