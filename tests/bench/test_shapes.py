@@ -35,9 +35,10 @@ def simulated(folder: Path) -> Path:
     emulator.write_text("".join(f'#include "{name}"\n' for name in units))
     compile_with(
         "g++",
-        *("-O1", "-g", "-pthread", "-w", f"-I{INCLUDE}", f"-I{EMULATOR}", f"-I{SIMULATOR}"),
+        *("-O1", "-g", "-pthread", "-w", "-U_FORTIFY_SOURCE"),
+        *(f"-I{folder}" for folder in (INCLUDE, EMULATOR, SIMULATOR)),
         *("-DSIMULATED_LANES=8u", "-DSIMULATED_WAVE=4u", "-DSIMULATED_SHARED_WINDOW=16u"),
-        '-DXIOKV_PLATFORM_HEADER="platform_fibers.h"',
+        *("-DSIMULATED_EARLY_ACQUIRE=0", '-DXIOKV_PLATFORM_HEADER="platform_fibers.h"'),
         *(Path(__file__).with_name("shapes.cpp"), KERNELS / "bench_kernels.cpp", emulator),
         *(SIMULATOR / "bench.cpp", SIMULATOR / "fibers.cpp", "-o", folder / "shapes"),
     )

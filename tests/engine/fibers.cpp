@@ -11,6 +11,7 @@ World *world = nullptr;
 
 namespace {
 constexpr size_t stack_bytes = 256 * 1024;
+constexpr uint64_t copy_steps = 1000; // how old a copy may be
 
 bool overlap(const Store &a, const Store &b) {
   return a.address < b.address + b.bytes.size() &&
@@ -97,17 +98,15 @@ void World::drain(Lane &lane) {
 /// Takes the copy or renews it: what a lane sees of a dword never goes back.
 uint32_t World::load(const uint32_t *address) {
   std::vector<Copy> &copies = current_->copies;
-  const auto copy =
-      std::find_if(copies.begin(), copies.end(),
-                   [=](const Copy &c) { return c.address == address; });
-  if (copy != copies.end() && below(2) != 0)
+  auto copy = std::find_if(copies.begin(), copies.end(),
+                           [=](const Copy &c) { return c.address == address; });
+  if (copy == copies.end())
+    copy = copies.insert(copies.end(), {address, 0, 0});
+  else if (now - copy->since < copy_steps && below(2) != 0)
     return copy->word;
-  const uint32_t word = *static_cast<const volatile uint32_t *>(address);
-  if (copy != copies.end())
-    copy->word = word;
-  else
-    copies.push_back({address, word});
-  return word;
+  copy->word = *static_cast<const volatile uint32_t *>(address);
+  copy->since = now;
+  return copy->word;
 }
 
 /// Lets one store out: any, but never before an earlier one to the same bytes.

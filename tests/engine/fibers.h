@@ -5,9 +5,9 @@
 ///
 /// Memory is weaker than any machine's: a store waits in its lane's buffer
 /// until a system release fence or the scheduler lets it out, in any order
-/// among different addresses; a lane's load may hit the copy of an earlier one
-/// until its acquire; a 16-byte load is four loads in random order with other
-/// events in between. The same seed gives the same run.
+/// among different addresses; a lane's load may for a while hit the copy of an
+/// earlier one, until its acquire; a 16-byte load is four loads in random order
+/// with other events in between. The same seed gives the same run.
 #pragma once
 
 #include <setjmp.h>
@@ -41,10 +41,11 @@ struct Store {
   std::vector<char> bytes;
 };
 
-/// @brief A dword as a lane loaded it.
+/// @brief A dword as a lane loaded it, and when.
 struct Copy {
   const uint32_t *address;
   uint32_t word;
+  uint64_t since;
 };
 
 struct Group;
