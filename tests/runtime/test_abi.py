@@ -97,7 +97,10 @@ def test_constants_are_those_of_the_header(run_gxx) -> None:
         "XIOKV_SEMANTIC_PLACES": abi.PLACES,
         **{f"XIOKV_OUTCOME_{outcome.name}": outcome.value for outcome in abi.Outcome},
         **{f"XIOKV_QUEUE_{state.name}": state.value for state in abi.QueueState},
-        **{f"XIOKV_TABLE_BYTES({w})": abi.table_bytes(w) for w in (1, 7, 8, 9, 1023, 65535)},
+        **{
+            f"XIOKV_TABLE_BYTES({w})": abi.table_bytes(w)
+            for w in (1, 7, 8, 9, 1023, 1024, 1025, 65535)
+        },
     }
     assert dict(zip(expected, values_of(list(expected), run_gxx), strict=True)) == expected
 
