@@ -24,7 +24,7 @@ struct xiokv_look {
   xiokv_words again;
   uint32_t ahead;   ///< Dword 3 of the entry, or the flag.
   bool watches;     ///< `ahead` is of an entry.
-  uint64_t claimed; ///< Lane 0, of several queues: keys claimed by all.
+  uint64_t claimed; ///< Lane 0, while keys are left: what all have claimed.
 };
 
 /// @brief Address of the CQ entry `step` places after the head.
@@ -85,7 +85,7 @@ XIOKV_DEVICE xiokv_look xiokv_look_at_ring(const xiokv_engine &engine,
     look.ahead = xiokv_acquire32_if(loads, at, dword);
   else
     look.ahead = xiokv_peek32_if(loads, at, dword);
-  if (lane == 0 && engine.batch->queue_count != 1)
+  if (lane == 0 && engine.exhausted == 0)
     look.claimed = xiokv_device_add64(
         &reinterpret_cast<xiokv_batch_state *>(engine.batch->state)->claimed,
         0);
