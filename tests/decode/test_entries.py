@@ -123,6 +123,11 @@ def test_an_opcode_that_the_spec_has_not_leaves_raw_dwords(fields, decode) -> No
     assert "SQE: unknown command, opcode 0xc1; the spec has 0x01 store" in decode(entry.hex()).out
 
 
+def test_exec_is_named_where_the_project_has_none(decode) -> None:
+    out = decode(sqe(cdw0=0x83).hex()).out
+    assert "SQE: exec, opcode 0x83, if the controller has it; a project with exec = true" in out
+
+
 def test_every_bit_of_an_entry_is_in_one_field(fields) -> None:
     for opcode in (0x01, 0x02, 0x06, 0x10, 0x14, 0xC1):
         digits = [f["value"].removeprefix("0x") for f in fields(sqe(cdw0=opcode)).values()]
