@@ -44,7 +44,7 @@ def read_text(path: Path, shown: str) -> str | None:
         if path.exists() and not path.is_file():
             raise XiokvError(f"{shown}: cannot be read: not a regular file")
         return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
         raise XiokvError(f"{shown}: not UTF-8 text: {error}") from error
