@@ -166,8 +166,8 @@ def _read_record(name: str, value: Reader) -> Record:
     record = Record(
         name=name,
         kind="struct" if kind.string() == "struct" else "union",
-        size=value.take("size").integer(),
-        align=value.take("align").integer(),
+        size=value.take("size").integer(least=0),
+        align=value.take("align").integer(least=1),
         fields=tuple(_read_field(item) for item in value.take("fields").items()),
         partial=value.has("partial") and value.take("partial").boolean(),
     )
@@ -179,13 +179,19 @@ def _read_field(value: Reader) -> Field:
     field = Field(
         name=value.take("name").string(),
         type=_read_type(value.take("type")),
-        offset=value.take("offset").integer(),
-        width=value.take("width").integer(),
-        dims=tuple(n.integer() for n in value.take("dims").items()) if value.has("dims") else (),
+        offset=value.take("offset").integer(least=0),
+        width=value.take("width").integer(least=1),
+        dims=_read_dims(value),
         bitfield=value.has("bitfield") and value.take("bitfield").boolean(),
     )
     value.finish()
     return field
+
+
+def _read_dims(value: Reader) -> tuple[int, ...]:
+    if not value.has("dims"):
+        return ()
+    return tuple(length.integer(least=0) for length in value.take("dims").items())
 
 
 def _read_type(value: Reader) -> Scalar | RecordRef | EnumRef | Record:

@@ -6,6 +6,7 @@ import keyword
 from collections.abc import Iterator
 
 from xiokv.codegen.errors import Problems, XiokvError
+from xiokv.codegen.semantics.words import CPP_KEYWORDS
 from xiokv.codegen.spec import names
 from xiokv.codegen.spec.model import SQE_BYTES, Command, FieldKind, Spec, SqeField
 
@@ -15,7 +16,7 @@ def validate(spec: Spec) -> None:
     problems = Problems()
     with problems.collect():
         _check_names(spec)
-    for fault in (*_opcode_faults(spec), *_python_faults(spec)):
+    for fault in (*_opcode_faults(spec), *_python_faults(spec), *_cpp_faults(spec)):
         problems.add(XiokvError(fault))
     for command in spec.commands:
         faults = (_coverage_faults, _option_faults, _key_faults)
@@ -56,6 +57,13 @@ def _python_faults(spec: Spec) -> Iterator[str]:
         for enumerator in enum.enumerators:
             if not enumerator.short.isidentifier() or keyword.iskeyword(enumerator.short):
                 yield f"{enumerator.upstream}: {enumerator.short!r} cannot be a name in Python"
+
+
+def _cpp_faults(spec: Spec) -> Iterator[str]:
+    for record in spec.records:
+        for path, _, field in record.layout.walk():
+            if field.name in CPP_KEYWORDS:
+                yield f"{record.upstream}.{path}: {field.name!r} cannot be a name in C++"
 
 
 def _coverage_faults(command: Command) -> Iterator[str]:

@@ -87,6 +87,13 @@ def test_a_trace_names_the_command_that_completed(decode) -> None:
     assert "the value has 9000 bytes, truncated: the buffer had 8192 bytes (8 KiB)" in out
 
 
+def test_a_value_that_fills_its_buffer_is_not_truncated(decode) -> None:
+    lines = [f"10 sqe 1 {RETRIEVE.hex()}", f"20 cqe 1 {cqe(8192).hex()}"]
+    out = decode("-", stdin="\n".join(lines).encode()).out
+    assert "the value has 8192 bytes (8 KiB)" in out
+    assert "truncated" not in out
+
+
 def test_a_trace_of_exec_tells_how_large_the_output_is(decode, tmp_path: Path) -> None:
     (tmp_path / "xiokv.toml").write_text("[semantics]\nexec = true\n", encoding="utf-8")
     with pytest.raises(SystemExit):

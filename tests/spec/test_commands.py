@@ -141,3 +141,14 @@ def test_the_first_alternative_name_that_exists_is_taken(make_spec, spec: Spec) 
     commands = tuple(replace(c, **others) if c.name == "store" else c for c in rules.commands)
     renamed = make_spec(rules=replace(rules, commands=commands))
     assert renamed.command("store") == spec.command("store")
+
+
+def test_a_part_that_upstream_lacks_is_told_once_and_not_by_each_command(
+    make_spec, facts: Facts
+) -> None:
+    entry = next(record for record in facts.records if record.name == "spdk_nvme_cmd")
+    other = replace(entry, fields=(replace(entry.fields[0], name="code"), *entry.fields[1:]))
+    records = tuple(other if record is entry else record for record in facts.records)
+    with pytest.raises(XiokvError) as caught:
+        make_spec(of=replace(facts, records=records))
+    assert str(caught.value).count("the spec file has no spdk_nvme_cmd.opc") == 1

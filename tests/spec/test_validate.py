@@ -8,6 +8,7 @@ import pytest
 
 from xiokv.codegen.bits import Bits
 from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.facts import Facts
 from xiokv.codegen.spec.model import Command, Spec, SqeField
 from xiokv.codegen.spec.validate import validate
 
@@ -48,6 +49,14 @@ def test_a_key_longer_than_its_field_is_refused(spec: Spec) -> None:
     long = replace(spec.commands[0], key_max=17)
     with pytest.raises(XiokvError, match="key length 1 to 17 does not fit the 16 bytes"):
         validate(replace(spec, commands=(long, *spec.commands[1:])))
+
+
+def test_a_member_that_cannot_be_named_in_cpp_is_refused(make_spec, facts: Facts) -> None:
+    data = next(record for record in facts.records if record.name == "spdk_nvme_kv_ns_data")
+    renamed = replace(data, fields=(replace(data.fields[0], name="namespace"), *data.fields[1:]))
+    records = tuple(renamed if record is data else record for record in facts.records)
+    with pytest.raises(XiokvError, match=rf"{data.name}\.namespace: 'namespace' cannot be a name"):
+        make_spec(of=replace(facts, records=records))
 
 
 def test_all_faults_are_reported_together(spec: Spec) -> None:
