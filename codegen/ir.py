@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from xiokv.codegen.errors import nesting
+from xiokv.codegen.errors import XiokvError, nesting
 from xiokv.codegen.facts import (
     Constant,
     Enum,
@@ -59,11 +59,23 @@ def load(text: str, origin: str) -> Facts:
     records = _by_name(root.take("records"))
     root.finish()
     with nesting(origin):
-        return Facts(
+        facts = Facts(
             constants=tuple(Constant(name, value.integer()) for name, value in constants),
             enums=tuple(_read_enum(name, value) for name, value in enums),
             records=tuple(_read_record(name, value) for name, value in records),
         )
+    for record in facts.records:
+        for path, _, field in record.walk():
+            if not _is_known(facts, field.type):
+                raise XiokvError(f"{origin}: error: {record.name}.{path} is of no type in the file")
+    return facts
+
+
+def _is_known(facts: Facts, kind: Scalar | RecordRef | EnumRef | Record) -> bool:
+    """Tell whether what a reference names is there, as in a file that fetch wrote."""
+    if isinstance(kind, RecordRef):
+        return facts.record(kind.name) is not None
+    return not isinstance(kind, EnumRef) or facts.enum(kind.name) is not None
 
 
 def load_banner(text: str, origin: str) -> Banner:

@@ -155,7 +155,7 @@ main(["--project", *sys.argv[2:]])
 """
 
 
-@pytest.mark.parametrize("moved", [0, 1, 3])
+@pytest.mark.parametrize("moved", [0, 1, 3, 7])
 @pytest.mark.parametrize("out", [[], ["--out", "elsewhere"]])
 def test_what_a_killed_build_leaves_is_gone_after_the_next_one(
     built: Path, run, monkeypatch: pytest.MonkeyPatch, moved: int, out: list[str]

@@ -131,6 +131,8 @@ def test_the_identity_follows_the_facts(old: str, new: str) -> None:
         ('"size": 8', '"size": -1', r"\$\.records\.r\.size: .*-1 is not 0 or more"),
         ('"align": 1', '"align": 0', r"\.align: .*0 is not 1 or more"),
         ("        2,\n", "        -2,\n", r"\.dims\[0\]: .*-2 is not 0 or more"),
+        ('"record": "s"', '"record": "t"', r"spec\.json: error: r\.s is of no type in the file"),
+        ('"enum": "e"', '"enum": "f"', r"spec\.json: error: r\.e is of no type in the file"),
         ('"notice"', '"note"', r"\$\._generated: .*member 'notice' is missing"),
         ("{", "", r"spec\.json:\d+:\d+: error: not JSON"),
         (TEXT, "", r"spec\.json:1:1: error: not JSON"),

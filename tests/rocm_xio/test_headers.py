@@ -203,9 +203,9 @@ def test_a_status_that_upstream_no_longer_has_is_named(make_spec: Any, facts: Fa
     changed = with_enum(
         facts,
         "spdk_nvme_generic_command_status_code",
-        lambda given: tuple(e for e in given if e.name != "SPDK_NVME_SC_KEY_EXISTS"),
+        lambda given: tuple(e for e in given if e.name != "SPDK_NVME_SC_INVALID_KEY_SIZE"),
     )
-    with pytest.raises(XiokvError, match="no status code SPDK_NVME_SC_KEY_EXISTS"):
+    with pytest.raises(XiokvError, match="no status code SPDK_NVME_SC_INVALID_KEY_SIZE"):
         rocm_xio_headers(make_spec(of=changed))
 
 

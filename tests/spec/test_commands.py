@@ -8,6 +8,7 @@ import pytest
 
 from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.facts import Enum, Facts
+from xiokv.codegen.render.c import render_headers
 from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.spec.model import Spec, SqeField
 
@@ -152,3 +153,13 @@ def test_a_part_that_upstream_lacks_is_told_once_and_not_by_each_command(
     with pytest.raises(XiokvError) as caught:
         make_spec(of=replace(facts, records=records))
     assert str(caught.value).count("the spec file has no spdk_nvme_cmd.opc") == 1
+
+
+@pytest.mark.parametrize("python", ["Opcode", "Status", "CommandStatus", "StatusType"])
+def test_an_upstream_without_an_enum_that_is_needed_is_told(
+    make_spec, facts: Facts, spec: Spec, python: str
+) -> None:
+    gone = spec.enum(python).upstream
+    without = replace(facts, enums=tuple(enum for enum in facts.enums if enum.name != gone))
+    with pytest.raises(XiokvError, match="the spec file has no"):
+        render_headers(make_spec(of=without))
