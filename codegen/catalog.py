@@ -55,10 +55,20 @@ def look_up(spec: Spec, name: str) -> Shown:
         folded.setdefault(alias.casefold(), item)
     found = items.get(name) or folded.get(name.casefold())
     if found is None:
+        _refuse_unasked(spec, name)
         near = ", ".join(_near(name, list(items)))
         hint = f"the nearest: {near}" if near else "such as retrieve, Status, xiokv_cpl or 0x87"
         raise UsageError(f"the spec has nothing called {name!r}; {hint}")
     return found
+
+
+def _refuse_unasked(spec: Spec, name: str) -> None:
+    """Refuse the name of a command that the project has not asked for."""
+    names = (operation.name for operation in spec.operations)
+    if name.casefold() in names:
+        raise UsageError(
+            f"this project has no {name.casefold()}; [semantics] exec = true in xiokv.toml adds it"
+        )
 
 
 def _near(name: str, known: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import click
 
+from xiokv.codegen.clipath import GivenPath
 from xiokv.codegen.errors import ExitCode, XiokvError
 
 COMMANDS = {
@@ -50,7 +51,7 @@ class _Lazy(click.Group):
 @click.version_option(package_name="xiokv")
 @click.option(
     "--project",
-    type=click.Path(file_okay=False),
+    type=GivenPath(file_okay=False),
     help="Folder of the xiokv.toml to act on; the nearest one upward by default.",
 )
 @click.pass_context

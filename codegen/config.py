@@ -292,8 +292,8 @@ class _Reader:
         if path is None:
             table.fault(
                 key,
-                f"{key} = {text!r} leaves the project's folder; give a relative path inside it,"
-                " without '..' and not through a link that leads out",
+                f"{key} = {text!r} is no path within the project's folder; give a relative one,"
+                " without '..', control characters or a link that leads out",
             )
         return path or self._root / key
 

@@ -111,9 +111,10 @@ class Problems:
         """Raise the one fault, or one error that lists all of them."""
         if not self._found:
             return
-        if len(self._found) == 1:
+        messages = dict.fromkeys(map(str, self._found))  # each once
+        if len(messages) == 1:
             raise self._found[0]
-        combined = XiokvError("\n".join(str(error) for error in self._found))
+        combined = XiokvError("\n".join(messages))
         combined.exit_code = max(error.exit_code for error in self._found)
         raise combined
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -43,7 +44,7 @@ def read_text(path: Path, shown: str) -> str | None:
         if path.exists() and not path.is_file():
             raise XiokvError(f"{shown}: cannot be read: not a regular file")
         return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
         raise XiokvError(f"{shown}: not UTF-8 text: {error}") from error
@@ -57,10 +58,19 @@ def held(folder: Path) -> Iterator[None]:
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # a file system without such locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            _lock(handle, folder)
         yield
     finally:
         os.close(handle)
+
+
+def _lock(handle: int, folder: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        if sys.stderr and sys.stderr.isatty():
+            print(f"waiting for another xiokv-gen that writes into {folder}", file=sys.stderr)
+        fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def replace_files(root: Path, texts: Mapping[Path, str]) -> tuple[Path, ...]:
@@ -71,7 +81,7 @@ def replace_files(root: Path, texts: Mapping[Path, str]) -> tuple[Path, ...]:
     """
     changed = {path: text for path, text in texts.items() if _content(path) != text.encode()}
     _refuse_outside(root, changed)
-    staged = {path: path.with_name(f".{path.name}.xiokv-tmp") for path in changed}
+    staged = {path: path.with_name(_temporary(path.name)) for path in changed}
     place = root
     try:
         for place, text in changed.items():
@@ -85,6 +95,19 @@ def replace_files(root: Path, texts: Mapping[Path, str]) -> tuple[Path, ...]:
             with suppress(OSError):  # moved in, or never made
                 temporary.unlink()
     return tuple(changed)
+
+
+def discard_leftovers(root: Path, folders: Iterable[Path]) -> None:
+    """Remove what killed runs left in folders of `root`, which has to be held."""
+    for folder in sorted({folder for folder in folders if resolve_below(root, folder)}):
+        for path in folder.glob(_temporary("*")):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _temporary(name: str) -> str:
+    """Return the name of a file before it is moved in."""
+    return f".{name}.xiokv-tmp"
 
 
 def _refuse_outside(root: Path, paths: Iterable[Path]) -> None:

@@ -2,26 +2,19 @@
 
 In: a project's `Config` and a prefix. Out: what was written and taken away. Headers go to
 ``include/``, all else below ``share/``: neither depends on the machine. What is installed is
-rendered anew, so it is what the inputs say, whatever lies in the project's folder. A list
-of the files stays with them, so that the next installation removes what is no longer made.
+rendered anew, so it is what the inputs say, whatever lies in the project's folder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from xiokv.codegen.config import Config, Output
-from xiokv.codegen.errors import XiokvError
-from xiokv.codegen.files import held, read_text, stays_below
+from xiokv.codegen.listed import write_listed
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.render.packages import INSTALLED
-from xiokv.codegen.render.text import MARK
 from xiokv.codegen.spec.load import load_spec
-from xiokv.codegen.writer import Written, write
-
-_LIST = f"{INSTALLED}/installed-files.txt"
-_HEAD = f"# What `xiokv-gen install` put here, generated {MARK}; do not edit.\n"
+from xiokv.codegen.writer import Written
 
 
 def install(config: Config, prefix: Path) -> Written:
@@ -35,9 +28,7 @@ def install(config: Config, prefix: Path) -> Written:
         prefix / _place(path, config.output): text
         for path, text in render_all(load_spec(config), config.output).items()
     }
-    prefix.mkdir(parents=True, exist_ok=True)
-    with held(prefix):
-        return write(prefix, texts, _installed(prefix), lambda names: _record(prefix, names))
+    return write_listed(prefix, texts, f"{INSTALLED}/installed-files.txt", "xiokv-gen install")
 
 
 def _place(path: Path, output: Output) -> PurePosixPath:
@@ -47,19 +38,3 @@ def _place(path: Path, output: Output) -> PurePosixPath:
     relative = PurePosixPath(path.relative_to(output.dir).as_posix())
     as_it_is = relative.parts[0] in ("include", "share")
     return relative if as_it_is else INSTALLED / relative
-
-
-def _installed(prefix: Path) -> tuple[str, ...]:
-    """Return the files that an earlier installation wrote, from the prefix."""
-    path = prefix / _LIST
-    text = read_text(path, str(path))
-    if text is None:
-        return ()
-    head, *names = text.splitlines() or [""]
-    if f"{head}\n" != _HEAD or not all(map(stays_below, names)):
-        raise XiokvError(f"{path}: not a list that xiokv-gen install wrote; move it, or mend it")
-    return tuple(names)
-
-
-def _record(prefix: Path, names: Iterable[str]) -> Mapping[Path, str]:
-    return {prefix / _LIST: _HEAD + "".join(f"{name}\n" for name in sorted(names))}

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from xiokv.codegen.errors import nesting
+from xiokv.codegen.errors import XiokvError, nesting
 from xiokv.codegen.facts import (
     Constant,
     Enum,
@@ -59,11 +59,23 @@ def load(text: str, origin: str) -> Facts:
     records = _by_name(root.take("records"))
     root.finish()
     with nesting(origin):
-        return Facts(
+        facts = Facts(
             constants=tuple(Constant(name, value.integer()) for name, value in constants),
             enums=tuple(_read_enum(name, value) for name, value in enums),
             records=tuple(_read_record(name, value) for name, value in records),
         )
+    for record in facts.records:
+        for path, _, field in record.walk():
+            if not _is_known(facts, field.type):
+                raise XiokvError(f"{origin}: error: {record.name}.{path} is of no type in the file")
+    return facts
+
+
+def _is_known(facts: Facts, kind: Scalar | RecordRef | EnumRef | Record) -> bool:
+    """Tell whether what a reference names is there, as in a file that fetch wrote."""
+    if isinstance(kind, RecordRef):
+        return facts.record(kind.name) is not None
+    return not isinstance(kind, EnumRef) or facts.enum(kind.name) is not None
 
 
 def load_banner(text: str, origin: str) -> Banner:
@@ -166,8 +178,8 @@ def _read_record(name: str, value: Reader) -> Record:
     record = Record(
         name=name,
         kind="struct" if kind.string() == "struct" else "union",
-        size=value.take("size").integer(),
-        align=value.take("align").integer(),
+        size=value.take("size").integer(least=0),
+        align=value.take("align").integer(least=1),
         fields=tuple(_read_field(item) for item in value.take("fields").items()),
         partial=value.has("partial") and value.take("partial").boolean(),
     )
@@ -179,13 +191,19 @@ def _read_field(value: Reader) -> Field:
     field = Field(
         name=value.take("name").string(),
         type=_read_type(value.take("type")),
-        offset=value.take("offset").integer(),
-        width=value.take("width").integer(),
-        dims=tuple(n.integer() for n in value.take("dims").items()) if value.has("dims") else (),
+        offset=value.take("offset").integer(least=0),
+        width=value.take("width").integer(least=1),
+        dims=_read_dims(value),
         bitfield=value.has("bitfield") and value.take("bitfield").boolean(),
     )
     value.finish()
     return field
+
+
+def _read_dims(value: Reader) -> tuple[int, ...]:
+    if not value.has("dims"):
+        return ()
+    return tuple(length.integer(least=0) for length in value.take("dims").items())
 
 
 def _read_type(value: Reader) -> Scalar | RecordRef | EnumRef | Record:

@@ -7,6 +7,7 @@ added to .gitattributes, and any other file in the way stays as it is.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -54,7 +55,7 @@ def scaffold(config: Config, requires: str, *, follow: bool) -> Scaffold:
         below = config.root.relative_to(above).as_posix()
         notes.append(
             f"GitHub reads the workflows of {above} alone; add there a step that runs:"
-            f" xiokv-gen --project {below} check --format github"
+            f" xiokv-gen --project {shlex.quote(below)} check --format github"
         )
         if follow:
             notes.append(f"nothing follows upstream: a project has to be at the root of {above}")

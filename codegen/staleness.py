@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from xiokv.codegen.config import Config
+from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.lock import Lock
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.spec.load import load_spec, lock_fault, lock_of, read_ir, shown_path
@@ -81,7 +82,10 @@ def _compare(root: Path, texts: dict[str, str]) -> Iterator[Finding]:
         if not path.is_file():
             yield Finding(name, "missing", "rendered, but not there", _BUILD)
             continue
-        present = path.read_bytes()
+        try:
+            present = path.read_bytes()
+        except OSError as error:
+            raise XiokvError(f"{name}: cannot be read: {error.strerror}") from error
         if present != text.encode():
             seen = present.decode("utf-8", "backslashreplace")
             line, diff = _diff(name, seen, text)

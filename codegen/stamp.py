@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from xiokv.codegen.clipath import GivenPath
 from xiokv.codegen.config import CONFIG_NAME, Config
 from xiokv.codegen.files import replace_files
 
@@ -19,7 +20,7 @@ _SPECIAL = re.compile(r"([ \\#])")
 
 stamp_option = click.option(
     "--stamp",
-    type=click.Path(dir_okay=False, path_type=Path, resolve_path=True),
+    type=GivenPath(dir_okay=False, path_type=Path, resolve_path=True),
     help="Where all is well, touch this file for a build system, and write FILE.d, a rule of"
     " Make that names what was read.",
 )

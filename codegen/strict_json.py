@@ -81,9 +81,12 @@ class Reader:
         """Return this value, a string."""
         return self._as(str)
 
-    def integer(self) -> int:
-        """Return this value, an integer."""
-        return self._as(int)
+    def integer(self, least: int | None = None) -> int:
+        """Return this value, an integer, which is not below `least`."""
+        value = self._as(int)
+        if least is not None and value < least:
+            raise self.error(f"{value} is not {least} or more")
+        return value
 
     def boolean(self) -> bool:
         """Return this value, a boolean."""

@@ -102,6 +102,7 @@ class Table:
         self._values = values
         self._children: list[Table] = []
         self._known: set[str] = set()
+        self._not_read: set[str] = set()
 
     def string(self, key: str, default: str | None = None) -> str:
         """Return a string."""
@@ -141,8 +142,9 @@ class Table:
         return [self._child(key, value, index) for index, value in enumerate(members)]
 
     def fault(self, key: str, message: str) -> None:
-        """Keep a fault of one key of this table."""
-        self._document.fault(self._name, key, message, self._index)
+        """Keep a fault of one key of this table, unless its value could not even be read."""
+        if key not in self._not_read:
+            self._document.fault(self._name, key, message, self._index)
 
     def origin(self, key: str) -> Origin:
         """Return the place of one key of this table."""
@@ -166,9 +168,11 @@ class Table:
         self, key: str, kind: type[T], kinds: str, default: Iterable[T] = ()
     ) -> tuple[T, ...]:
         found = self._take(key, list, list(default))
-        for value in found:
-            if type(value) is not kind:
-                self.fault(key, f"{key} must be a list of {kinds}, not {value!r}")
+        strange = [value for value in found if type(value) is not kind]
+        for value in strange:
+            self.fault(key, f"{key} must be a list of {kinds}, not {value!r}")
+        if strange:
+            self._not_read.add(key)
         return tuple(value for value in found if type(value) is kind)
 
     def _child(self, key: str, values: dict[str, Any], index: int = 0) -> Table:
@@ -185,4 +189,5 @@ class Table:
             self.fault(key, f"{self._name or 'the file'} lacks {key}")
         else:
             self.fault(key, f"{key} must be {_TYPE_NAMES[kind]}, not {value!r}")
+        self._not_read.add(key)
         return kind() if default is None else default

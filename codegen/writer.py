@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xiokv.codegen.errors import Problems, XiokvError
-from xiokv.codegen.files import replace_files
+from xiokv.codegen.files import discard_leftovers, replace_files
 from xiokv.codegen.render.text import MARK
 
 _MARK_WITHIN = 512
@@ -49,7 +49,9 @@ def write(
     _refuse_strangers(root, texts, owned)
     rendered = {path.relative_to(root).as_posix() for path in texts}
     stale = sorted(owned - rendered)
-    changed = replace_files(root, {**record(owned | rendered), **texts})
+    wanted = {**record(owned | rendered), **texts}
+    discard_leftovers(root, (path.parent for path in (*wanted, *(root / name for name in owned))))
+    changed = replace_files(root, wanted)
     removed = tuple(path for name in stale for path in _remove(root, name))
     if stale:
         replace_files(root, record(rendered))

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 _NSID_MAX = 0xFFFFFFFE  # FFFFFFFFh, all namespaces, is not supported by these commands
 _DWORD_MAX = 0xFFFFFFFF
 _KEY_BYTES = 16
+_COMMAND_ENUMS = ("Operation", "Opcode")  # by name: those of another twin serve, too
 _SQE = struct.Struct("<16I")
 _CQE = struct.Struct("<4I")
 
@@ -148,7 +149,7 @@ def encode(
 
     Raises:
         ValueError: a value is not allowed; the message says which ones are.
-        TypeError: the key is no bytes, or a number no integer.
+        TypeError: the key is no bytes, a number no integer, or an enum not that of commands.
     """
     layout = _layout(command)
     content = _key_content(layout, key)
@@ -243,7 +244,11 @@ def dtype(record: str) -> Any:
 
 def _layout(command: int | str | enum.Enum) -> _Layout:
     if isinstance(command, enum.Enum):
+        if type(command).__name__ not in _COMMAND_ENUMS:  # an option may have an opcode's value
+            raise TypeError(f"{command!r} is no command; give an Operation or an Opcode")
         command = command.value
+    elif not isinstance(command, (int, str)):
+        raise TypeError(f"a command is an Operation, an Opcode or its name, not {command!r}")
     for layout in _COMMANDS.values():
         if command in (layout.name, layout.opcode):
             return layout

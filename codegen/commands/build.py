@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from xiokv.codegen.clipath import GivenPath
 from xiokv.codegen.config import TARGETS, Config, check_architecture, load_config
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import held
+from xiokv.codegen.listed import write_listed
 from xiokv.codegen.lock import Lock, dump_lock
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.spec.load import load_spec, lock_of
@@ -22,6 +24,8 @@ from xiokv.codegen.writer import Written, write
 
 if TYPE_CHECKING:
     from xiokv.codegen.compile import Module
+
+_LIST = ".xiokv-files.txt"  # in the folder of --out
 
 
 @click.command(name="build")
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
 @click.option("--emit-only", is_flag=True, help="Write the text and compile nothing.")
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=GivenPath(file_okay=False, path_type=Path),
     help="Write the text below this folder and compile nothing; the project stays as it is.",
 )
 @stamp_option
@@ -62,9 +66,8 @@ def command(
         raise UsageError("--target compiles, --emit-only and --out do not: give one of both")
     chosen = _chosen(added, architectures)
     config = load_config(project)
-    with held(config.root):
-        written = emit_elsewhere(config, out.resolve()) if out else emit(config)
     root = out.resolve() if out else config.root
+    written = emit_elsewhere(config, root) if out else emit(config)
     if not as_json:
         click.echo(_as_text(written, root))
     targets = () if text_alone else tuple(dict.fromkeys((*config.compile.targets, *added)))
@@ -104,13 +107,14 @@ def _compile(
 
 def emit(config: Config) -> Written:
     """Write the project's generated files and their list in the lock."""
-    lock = lock_of(config)
-    texts = render_all(load_spec(config), config.output)
+    with held(config.root):
+        lock = lock_of(config)
+        texts = render_all(load_spec(config), config.output)
 
-    def record(owned: Iterable[str]) -> Mapping[Path, str]:
-        return {config.lock_path: dump_lock(built(lock, owned))}
+        def record(owned: Iterable[str]) -> Mapping[Path, str]:
+            return {config.lock_path: dump_lock(built(lock, owned))}
 
-    return write(config.root, texts, lock.owned, record)
+        return write(config.root, texts, lock.owned, record)
 
 
 def built(lock: Lock, owned: Iterable[str]) -> Lock:
@@ -119,10 +123,11 @@ def built(lock: Lock, owned: Iterable[str]) -> Lock:
 
 
 def emit_elsewhere(config: Config, folder: Path) -> Written:
-    """Write the text below another folder, which keeps no list of owned files."""
+    """Write the text below another folder, with a list of it, since the lock has none."""
     output = replace(config.output, dir=folder, python=folder / config.output.python.name)
-    texts = render_all(load_spec(config), output)
-    return write(folder, texts, (), lambda _: {})
+    with held(config.root):
+        texts = render_all(load_spec(config), output)
+    return write_listed(folder, texts, _LIST, "xiokv-gen build --out")
 
 
 def _as_text(written: Written, root: Path) -> str:

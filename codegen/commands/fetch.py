@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from xiokv.codegen.clipath import GivenPath
 from xiokv.codegen.config import Config, check_ref, load_config
 from xiokv.codegen.diff import Changes
 from xiokv.codegen.errors import BreakingChangeError, UsageError
 from xiokv.codegen.files import held
 from xiokv.codegen.lock import Lock
-from xiokv.codegen.upstream.update import Update, apply, prepare
+from xiokv.codegen.upstream.update import Update, apply, fetch_command, prepare
 
 
 @click.command(name="fetch")
@@ -20,7 +21,7 @@ from xiokv.codegen.upstream.update import Update, apply, prepare
 @click.option(
     "--from",
     "place",
-    type=click.Path(path_type=Path),
+    type=GivenPath(path_type=Path),
     help="Read a git directory or a plain folder in place of the network.",
 )
 @click.option("--accept", is_flag=True, help="Take changes that break users.")
@@ -31,6 +32,7 @@ def command(
 ) -> None:
     """Fetch the upstream headers at a pin, parse them and update the spec file."""
     config = load_config(project)
+    asked = ref
     ref = config.upstream.ref if ref is None else ref
     fault = check_ref(ref)
     if fault:
@@ -44,7 +46,7 @@ def command(
     if refused:
         raise BreakingChangeError(
             "upstream changed in a way that breaks users, so nothing was written;"
-            " read the changes, then run xiokv-gen fetch --accept"
+            f" read the changes, then run {fetch_command(asked, place)} --accept"
         )
 
 

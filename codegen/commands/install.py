@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from xiokv.codegen.clipath import GivenPath
 from xiokv.codegen.config import load_config
-from xiokv.codegen.errors import UsageError
 from xiokv.codegen.install import install
 from xiokv.codegen.writer import Written
 
@@ -17,15 +17,13 @@ from xiokv.codegen.writer import Written
 @click.option(
     "--prefix",
     required=True,
-    type=click.Path(file_okay=False),
+    type=GivenPath(file_okay=False),
     help="Folder below which include/ and share/ are; made where it is missing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def command(project: str | None, prefix: str, as_json: bool) -> None:
     """Install headers, kernel sources, packages and the Python twin below a prefix."""
-    if not prefix:  # a variable of a script that is not set
-        raise UsageError("--prefix is empty; give the folder to install below")
     config = load_config(project)
     folder = Path(prefix).resolve()
     written = install(config, folder)

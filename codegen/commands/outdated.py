@@ -8,10 +8,12 @@ from pathlib import Path
 
 import click
 
+from xiokv.codegen.clipath import GivenPath
 from xiokv.codegen.config import load_config
 from xiokv.codegen.diff import Change
 from xiokv.codegen.errors import BreakingChangeError, StaleError
 from xiokv.codegen.upstream.outdated import Standing, standing
+from xiokv.codegen.upstream.update import fetch_command
 
 _MOST = 200  # changes in a report: the body of a pull request takes 65,536 characters
 
@@ -21,7 +23,7 @@ _MOST = 200  # changes in a report: the body of a pull request takes 65,536 char
 @click.option(
     "--from",
     "place",
-    type=click.Path(path_type=Path),
+    type=GivenPath(path_type=Path),
     help="Read a git directory in place of the network.",
 )
 @click.option(
@@ -42,7 +44,7 @@ def command(project: str | None, pre: bool, place: Path | None, style: str, as_j
     """
     found = standing(load_config(project), place, pre)
     click.echo(_FORMATS["json" if as_json else style](found))
-    fix = f"xiokv-gen fetch --ref {found.newest.tag}"
+    fix = fetch_command(found.newest.tag, place)
     if found.breaking:
         raise BreakingChangeError(
             f"{found.newest.tag} breaks users of {_locked(found)}; read the changes, then run"

@@ -16,16 +16,18 @@ from xiokv.codegen.render.completion import CompletionPart, completion_parts
 from xiokv.codegen.spec.model import Spec
 
 _DWORD = 32
+# Command -> what DW0 of its completion is the whole size of.
+_RETURNED = {"retrieve": "value", "exec": "output"}
 _RECORD = "xiokv_cpl"
 _STATUS_MEMBER, _STATUS_RECORD = "status.", "xiokv_status"
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The command that a completion is of: its name, and the size that it carried."""
+    """The command that a completion is of: its name, and the bytes that its buffer had."""
 
     command: str
-    value_size: int
+    room: int
 
 
 def decode_completion(spec: Spec, data: bytes, completed: Completed | None = None) -> Decoded:
@@ -69,13 +71,14 @@ def _meanings(spec: Spec, values: Mapping[str, int], completed: Completed | None
         "more": "the error log holds more" if values["more"] else "no more in the error log",
         "dnr": "do not retry" if values["dnr"] else "not set",
     }
-    if completed and completed.command == "retrieve" and succeeded:
-        meanings["dw0"] = _retrieved(values["dw0"], completed.value_size)
+    if completed and completed.command in _RETURNED and succeeded:
+        what = _RETURNED[completed.command]
+        meanings["dw0"] = _returned(what, values["dw0"], completed.room)
     return meanings
 
 
-def _retrieved(size: int, room: int) -> str:
-    whole = f"the value has {in_units(size)}"
+def _returned(what: str, size: int, room: int) -> str:
+    whole = f"the {what} has {in_units(size)}"
     return whole if size <= room else f"{whole}, truncated: the buffer had {in_units(room)}"
 
 

@@ -33,7 +33,8 @@ def decode_all(spec: Spec, entries: Iterable[Entry]) -> Iterator[Decoded]:
         command = command_of(spec, entry.data)
         if qid and command:
             context = Context(spec, command, int.from_bytes(entry.data, "little"))
-            about = Completed(command.name, context.value(FieldKind.VALUE_SIZE))
+            room = FieldKind.OUTPUT_SIZE if command.key_in_data else FieldKind.VALUE_SIZE
+            about = Completed(command.name, context.value(room))
             open_commands[qid, context.value(FieldKind.CID)] = about
 
 

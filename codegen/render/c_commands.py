@@ -152,7 +152,7 @@ def _checked(
         command.brief,
         "CID and data pointer are 0: xiokv_sqe_set_cid and xiokv_sqe_set_prp fill them in.",
         *_says(names, command),
-        *(f"@param {_free_name(f.name)} {f.meaning} Unit: {f.unit}." for f in declared),
+        *(f"@param {_free_name(f.name)} {f.told}" for f in declared),
         "@return XIOKV_E_OK, or why the request was refused.",
     )
     return Function(comment, signature("int", name, [*_parameters(names), *parameters]))

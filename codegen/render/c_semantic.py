@@ -59,7 +59,7 @@ def _view(field: SemanticField, spec: Spec) -> AccessorView:
 def _set(field: SemanticField) -> Function:
     comment = doc(
         f"Place semantic field {field.name}, CDW{field.dword}{field.bits}, for a raw encoder.",
-        f"{field.meaning} Unit: {field.unit}.",
+        field.told,
         "@param reserved Where it goes; other bits stay, all of them when refused.",
         "@param value The value.",
         "@return XIOKV_E_OK, or XIOKV_E_SEMANTIC for one too wide for its bits.",
@@ -71,7 +71,7 @@ def _set(field: SemanticField) -> Function:
 def _get(field: SemanticField) -> Function:
     comment = doc(
         f"Read semantic field {field.name}, CDW{field.dword}{field.bits}, of an entry.",
-        f"{field.meaning} Unit: {field.unit}.",
+        field.told,
         "@param sqe The entry.",
         f"@return Its value; 0 for an entry that is none of {', '.join(field.commands)}.",
     )

@@ -21,13 +21,14 @@ from xiokv.codegen.spec.model import (
     SQE_DWORDS,
     Command,
     FieldKind,
+    Operation,
     PublicEnum,
     PublicEnumerator,
     Spec,
     SqeField,
 )
 
-_EXEC_OPCODE = 0x83
+_EXEC = "exec"
 _STATUSES = ("INVALID_VALUE_SIZE", "INVALID_KEY_SIZE", "KEY_DOES_NOT_EXIST", "KEY_EXISTS")
 
 # Dwords whose members have names of their own in nvme_sqe; all others are cdw2, cdw3, ...
@@ -79,14 +80,15 @@ def rocm_xio_headers(spec: Spec) -> dict[str, str]:
 def _nvme_kv(spec: Spec) -> str:
     command = spec.command("store")  # the others lay out the same fields, or fewer
     opcodes = _from_upstream(spec.enum("Opcode"))
-    _refuse_a_clash(opcodes)
+    vendor = next(operation for operation in spec.operations if operation.name == _EXEC)
+    _refuse_a_clash(opcodes, vendor)
     return render(
         "rocm-xio/nvme-kv.h.j2",
         spec=spec,
         sqe_bytes=SQE_BYTES,
         places=_places(command),
         opcodes=[_enumerator(f"nvme_kv_cmd_{e.short.lower()}", e) for e in opcodes],
-        exec_opcode=f"{_EXEC_OPCODE:#04x}",
+        exec_opcode=f"{vendor.opcode:#04x}",
         key_max=command.key_max,
         key_words=len(command.of_kind(FieldKind.KEY)),
         statuses=[_define(_status(spec, short)) for short in _STATUSES],
@@ -99,13 +101,13 @@ def _from_upstream(enum: PublicEnum) -> tuple[PublicEnumerator, ...]:
     return tuple(enumerator for enumerator in enum.enumerators if enumerator.upstream)
 
 
-def _refuse_a_clash(opcodes: tuple[PublicEnumerator, ...]) -> None:
+def _refuse_a_clash(opcodes: tuple[PublicEnumerator, ...], vendor: Operation) -> None:
     for opcode in opcodes:
-        if opcode.value == _EXEC_OPCODE:
+        if opcode.value == vendor.opcode or opcode.short.lower() == vendor.name:
             raise XiokvError(
-                f"rocm-xio: nvme_kv_cmd_exec and {opcode.upstream} are both opcode"
-                f" {_EXEC_OPCODE:#04x}; take 'rocm-xio' out of emit in xiokv.toml, or fetch an"
-                f" SPDK without {opcode.upstream}"
+                f"rocm-xio: the vendor's nvme_kv_cmd_exec, {vendor.opcode:#04x}, has opcode or name"
+                f" of {opcode.upstream}, {opcode.value:#04x}; take 'rocm-xio' out of emit in"
+                f" xiokv.toml, or fetch an SPDK without {opcode.upstream}"
             )
 
 

@@ -47,9 +47,8 @@ def hash_comment(text: str) -> str:
     """Return the text for a ``#`` comment of Python, CMake, pkg-config or a shell.
 
     A space must stand between the ``#`` and the text: CMake reads ``#[[`` otherwise.
-    pkg-config continues a comment over backslash-newline.
     """
-    return one_line(text).replace("\\", "/")
+    return one_line(text)
 
 
 def py_doc(text: str) -> str:

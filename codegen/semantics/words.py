@@ -30,6 +30,7 @@ self values sizes offsets key_lengths if_absent if_present no_compress raw copy
 start limit block_keys n gpu_buffer
 """
 
+CPP_KEYWORDS = frozenset(_CPP.split())
 PARAMETERS = frozenset(_PARAMETERS.split())
 KEYWORDS = frozenset([*f"{_C} {_CPP} {_PYTHON_SOFT} {_PREDEFINED}".split(), *keyword.kwlist])
 

@@ -16,7 +16,7 @@ from typing import Any
 from xiokv.codegen.spec.model import Command, Identity, Profile
 
 # What a profile chooses of Exec is in the command.
-_NOT_COUNTED = {"brief", "meaning", "source", "exec_length"}
+_NOT_COUNTED = {"brief", "meaning", "unit", "source", "exec_length"}
 
 
 def identify(facts_sha256: str, commands: Iterable[Command], profile: Profile) -> Identity:

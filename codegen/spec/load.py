@@ -114,10 +114,10 @@ def _profile(config: Config) -> Profile:
     if isinstance(profile, str):
         return load_packaged(profile, names)
     shown = shown_path(config, profile)
-    if not profile.exists():
+    if not profile.is_file():
         raise UsageError(
-            f"xiokv.toml: profile: there is no {shown}; write the path of a profile, or one of"
-            f" {', '.join(packaged())}"
+            f"xiokv.toml: profile: there is no file {shown!r}; write the path of a profile, or"
+            f" one of {', '.join(packaged())}"
         )
     return load_profile(profile, names, shown)
 

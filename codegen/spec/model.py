@@ -15,6 +15,7 @@ from typing import Literal
 
 from xiokv.codegen import facts
 from xiokv.codegen.bits import Bits
+from xiokv.codegen.errors import XiokvError
 
 SQE_BYTES = 64
 SQE_DWORDS = 16
@@ -109,6 +110,11 @@ class SemanticField:
     unit: str
     meaning: str
     source: str = ""
+
+    @property
+    def told(self) -> str:
+        """Meaning and unit, for comments."""
+        return f"{self.meaning} Unit: {self.unit}." if self.unit else self.meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,15 +283,22 @@ class Spec:
         raise KeyError(name)
 
     def enum(self, python: str) -> PublicEnum:
-        """Return an enum by its Python name; KeyError where the spec has none."""
+        """Return an enum by its Python name; XiokvError where upstream has none."""
         for enum in self.enums:
             if enum.python == python:
                 return enum
-        raise KeyError(python)
+        raise _lacking("enum", python)
 
     def constant(self, name: str) -> PublicConstant:
-        """Return a constant by its public name; KeyError where the spec has none."""
+        """Return a constant by its public name; XiokvError where upstream has none."""
         for constant in self.constants:
             if constant.name == name:
                 return constant
-        raise KeyError(name)
+        raise _lacking("constant", name)
+
+
+def _lacking(kind: str, name: str) -> XiokvError:
+    return XiokvError(
+        f"the spec file has no {kind} that becomes {name}; this upstream is too old or too new for"
+        " this version of xiokv"
+    )

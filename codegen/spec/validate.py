@@ -6,8 +6,22 @@ import keyword
 from collections.abc import Iterator
 
 from xiokv.codegen.errors import Problems, XiokvError
+from xiokv.codegen.semantics.words import CPP_KEYWORDS
 from xiokv.codegen.spec import names
 from xiokv.codegen.spec.model import SQE_BYTES, Command, FieldKind, Spec, SqeField
+
+# What the hand-written headers and templates name of the facts.
+NEEDED = (
+    "XIOKV_KEY_MAX_LEN",
+    "XIOKV_KEY_MIN_LEN",
+    "XIOKV_OPC_RETRIEVE",
+    "XIOKV_SCT_COMMAND_SPECIFIC",
+    "XIOKV_SCT_GENERIC",
+    "XIOKV_SC_INVALID_VALUE_SIZE",
+    "XIOKV_SC_KEY_DOES_NOT_EXIST",
+    "XIOKV_SC_KEY_EXISTS",
+    "XIOKV_SC_SUCCESS",
+)
 
 
 def validate(spec: Spec) -> None:
@@ -15,8 +29,9 @@ def validate(spec: Spec) -> None:
     problems = Problems()
     with problems.collect():
         _check_names(spec)
-    for fault in (*_opcode_faults(spec), *_python_faults(spec)):
-        problems.add(XiokvError(fault))
+    for find_all in (_needed_faults, _opcode_faults, _python_faults, _cpp_faults):
+        for fault in find_all(spec):
+            problems.add(XiokvError(fault))
     for command in spec.commands:
         faults = (_coverage_faults, _option_faults, _key_faults)
         for fault in (fault for find in faults for fault in find(command)):
@@ -31,6 +46,17 @@ def _check_names(spec: Spec) -> None:
     tags = [(e.name, e.upstream) for e in spec.enums]
     tags += [(r.name, r.upstream) for r in spec.records]
     names.check_unique(tags)
+
+
+def _needed_faults(spec: Spec) -> Iterator[str]:
+    known = {constant.name for constant in spec.constants}
+    known |= {enumerator.name for enum in spec.enums for enumerator in enum.enumerators}
+    for name in NEEDED:
+        if name not in known:
+            yield (
+                f"the spec file has no name that becomes {name}, which headers need; this upstream"
+                " is too old or too new for this version of xiokv"
+            )
 
 
 def _opcode_faults(spec: Spec) -> Iterator[str]:
@@ -56,6 +82,13 @@ def _python_faults(spec: Spec) -> Iterator[str]:
         for enumerator in enum.enumerators:
             if not enumerator.short.isidentifier() or keyword.iskeyword(enumerator.short):
                 yield f"{enumerator.upstream}: {enumerator.short!r} cannot be a name in Python"
+
+
+def _cpp_faults(spec: Spec) -> Iterator[str]:
+    for record in spec.records:
+        for path, _, field in record.layout.walk():
+            if field.name in CPP_KEYWORDS:
+                yield f"{record.upstream}.{path}: {field.name!r} cannot be a name in C++"
 
 
 def _coverage_faults(command: Command) -> Iterator[str]:

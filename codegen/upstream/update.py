@@ -7,6 +7,7 @@ compared.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from xiokv.codegen import diff, ir
 from xiokv.codegen.config import BUNDLED, Config
 from xiokv.codegen.errors import UsageError, restorable
 from xiokv.codegen.facts import Facts
-from xiokv.codegen.files import replace_files
+from xiokv.codegen.files import discard_leftovers, replace_files
 from xiokv.codegen.lock import Lock, LockedFile, dump_lock, license_of, read_lock
 from xiokv.codegen.parse import parse_headers
 from xiokv.codegen.parse.probe import prove_layout
@@ -71,9 +72,19 @@ def prepare(config: Config, ref: str, place: Path | None) -> Update:
 def apply(
     config: Config, update: Update, more: Mapping[Path, str] = MappingProxyType({})
 ) -> tuple[Path, ...]:
-    """Write the spec file, the lock, then what else is given; return what changed."""
+    """Write the spec file, the lock, then what else is given; return what changed.
+
+    The project's folder has to be held.
+    """
     texts = {config.ir_path: update.ir_text, config.lock_path: dump_lock(update.lock), **more}
+    discard_leftovers(config.root, (path.parent for path in texts))
     return replace_files(config.root, texts)
+
+
+def fetch_command(ref: str | None, place: Path | None) -> str:
+    """Return what to run for a fetch; None stands for an option that is left out."""
+    options = [*(("--ref", ref) if ref else ()), *(("--from", str(place)) if place else ())]
+    return shlex.join(["xiokv-gen", "fetch", *options])
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,10 @@ answer() {
 # The ref that xiokv.toml names in [upstream], in place of the former one.
 name_ref() {
     sed -i "/^\[upstream\]/,/^\[/ s|^ref *=.*|ref = \"$1\"|" xiokv.toml
+    if ! grep -qF "ref = \"$1\"" xiokv.toml; then
+        echo "xiokv.toml: [upstream] has no line that begins with ref = ; write one" >&2
+        return 1
+    fi
 }
 
 answer=$(outdated json "$@")
@@ -72,4 +76,7 @@ git -c user.name="github-actions[bot]" \
     -c user.email="41898282+github-actions[bot]@users.noreply.github.com" \
     commit --quiet --message "$title"
 git push --quiet origin "$branch"
-gh pr create --title "$title" --body-file "$report" --head "$branch"
+if ! gh pr create --title "$title" --body-file "$report" --head "$branch"; then
+    git push --quiet --delete origin "$branch" # else nobody would be asked again
+    exit 1
+fi

@@ -69,6 +69,8 @@ def test_a_prefix_that_was_moved_is_still_found(
         ("0.1;EXACT", True),
         ("0.1...0.3", True),
         ("0.0...<0.1", False),
+        ("0.0...0.1", True),
+        ("0.0", False),
         ("0.2", False),
         ("1.0", False),
     ],

@@ -17,6 +17,7 @@ COMMANDS = ("store", "retrieve", "list", "delete", "exist")
 FIELDS = (
     SemanticField("model", 11, Bits(27, 16), "batch", ("retrieve",), "number", "Model."),
     SemanticField("limits", 12, Bits(31, 0), "key", ("retrieve",), "level", "A level."),
+    SemanticField("hint", 11, Bits(31, 28), "batch", ("retrieve", "exist"), "", "A hint."),
 )
 
 Call = Callable[..., tuple[int, bytes]]
@@ -50,28 +51,27 @@ def call(library: ctypes.CDLL) -> Call:
     return run
 
 
-@pytest.mark.parametrize(("model", "level"), [(0, 0), (0xFFF, 0xFFFFFFFF), (0x123, 0x89ABCDEF)])
-def test_a_semantic_field_is_written_where_the_profile_places_it(
-    call: Call, model: int, level: int
+@pytest.mark.parametrize(("encoder", "raw_cdw13"), [("shim_retrieve", 0), ("shim_raw", 7)])
+@pytest.mark.parametrize(
+    ("model", "level", "hint"),
+    [(0, 0, 0), (0xFFF, 0xFFFFFFFF, 0xF), (0x123, 0x89ABCDEF, 0xA), (0xABC, 1, 0)],
+)
+def test_semantic_fields_are_written_where_the_profile_places_them(
+    call: Call, encoder: str, raw_cdw13: int, model: int, level: int, hint: int
 ) -> None:
-    error, entry = call("shim_retrieve", model, level)
+    error, entry = call(encoder, model, level, hint)
     dwords = [int.from_bytes(entry[4 * i : 4 * i + 4], "little") for i in (11, 12, 13)]
-    assert (error, dwords) == (OK, [model << 16 | 0x104, level, 0])
-
-
-@pytest.mark.parametrize(("model", "level"), [(0, 0), (0xFFF, 0xFFFFFFFF), (0x123, 0x89ABCDEF)])
-def test_the_raw_encoder_takes_fields_by_name(call: Call, model: int, level: int) -> None:
-    error, entry = call("shim_raw", model, level)
-    dwords = [int.from_bytes(entry[4 * i : 4 * i + 4], "little") for i in (11, 12, 13)]
-    assert (error, dwords) == (OK, [model << 16 | 0x104, level, 7])
+    assert (error, dwords) == (OK, [hint << 28 | model << 16 | 0x104, level, raw_cdw13])
 
 
 @pytest.mark.parametrize("encoder", ["shim_retrieve", "shim_raw"])
-@pytest.mark.parametrize(("model", "level"), [(0x1000, 0), (2**32, 0), (0, 2**32)])
+@pytest.mark.parametrize(
+    ("model", "level", "hint"), [(0x1000, 0, 0), (2**32, 0, 0), (0, 2**32, 0), (0, 0, 16)]
+)
 def test_a_semantic_value_too_wide_for_its_bits_is_refused(
-    call: Call, encoder: str, model: int, level: int
+    call: Call, encoder: str, model: int, level: int, hint: int
 ) -> None:
-    assert call(encoder, model, level) == (E_SEMANTIC, b"\xa5" * 64)
+    assert call(encoder, model, level, hint) == (E_SEMANTIC, b"\xa5" * 64)
 
 
 def test_a_command_that_a_field_does_not_name_has_no_parameter_for_it(call: Call) -> None:
@@ -84,11 +84,14 @@ def entry_of(opcode: int) -> Any:
     return (ctypes.c_uint8 * 64)(opcode, *b"\xff" * 63)
 
 
-@pytest.mark.parametrize(("name", "value"), [("model", 0xFFF), ("limits", 0xFFFFFFFF)])
-@pytest.mark.parametrize(("opcode", "carries"), [(0x02, True), (0x01, False), (0x83, False)])
+@pytest.mark.parametrize(
+    ("name", "value", "carriers"),
+    [("model", 0xFFF, {0x02}), ("limits", 0xFFFFFFFF, {0x02}), ("hint", 0xF, {0x02, 0x14})],
+)
+@pytest.mark.parametrize("opcode", [0x01, 0x02, 0x06, 0x10, 0x14, 0x83])
 def test_a_field_is_read_back_from_the_commands_that_carry_it(
-    library: ctypes.CDLL, name: str, value: int, opcode: int, carries: bool
+    library: ctypes.CDLL, name: str, value: int, carriers: set[int], opcode: int
 ) -> None:
     get = library[f"shim_get_{name}"]
     get.restype = ctypes.c_uint32
-    assert get(entry_of(opcode)) == (value if carries else 0)
+    assert get(entry_of(opcode)) == (value if opcode in carriers else 0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,6 +123,55 @@ def test_out_writes_elsewhere_and_leaves_the_project_alone(
     assert (out / "include/xiokv/nvme_kv.h").is_file()
     assert snapshot() == before
     assert run("build", "--out", str(out)).out == "every generated file is up to date\n"
+
+
+def test_out_keeps_no_file_that_is_no_longer_rendered_and_all_others(
+    fetched: Path, run, tmp_path: Path
+) -> None:
+    out = tmp_path / "elsewhere"
+    config = (fetched / "xiokv.toml").read_text(encoding="utf-8")
+    (fetched / "xiokv.toml").write_text(f"{config}[semantics]\nexec = true\n", encoding="utf-8")
+    run("build", "--out", str(out))
+    (out / "include/xiokv/mine.h").write_text("int mine;\n", encoding="utf-8")
+    (fetched / "xiokv.toml").write_text(config, encoding="utf-8")
+    outcome = run("build", "--out", str(out))
+    assert "removed include/xiokv/kv_exec.h\n" in outcome.out
+    assert not (out / "include/xiokv/kv_exec.h").exists()
+    assert (out / "include/xiokv/mine.h").exists()
+
+
+# Is gone when the tool moves in one file more than the number given.
+KILLED = """
+import os, sys
+from pathlib import Path
+from xiokv.codegen.cli import main
+left, replace = int(sys.argv[1]), Path.replace
+def dying(*arguments):
+    global left
+    left -= 1
+    return replace(*arguments) if left >= 0 else os._exit(9)
+Path.replace = dying
+main(["--project", *sys.argv[2:]])
+"""
+
+
+@pytest.mark.parametrize("moved", [0, 1, 3, 7])
+@pytest.mark.parametrize("out", [[], ["--out", "elsewhere"]])
+def test_what_a_killed_build_leaves_is_gone_after_the_next_one(
+    built: Path, run, monkeypatch: pytest.MonkeyPatch, moved: int, out: list[str]
+) -> None:
+    monkeypatch.chdir(built)
+    config = (built / "xiokv.toml").read_text(encoding="utf-8")
+    (built / "xiokv.toml").write_text(f"{config}[semantics]\nexec = true\n", encoding="utf-8")
+    command = [sys.executable, "-c", KILLED, str(moved), str(built), "build", "--emit-only"]
+    died = subprocess.run([*command[:-1], *(out or command[-1:])], check=False)
+    assert died.returncode == 9
+    assert list(built.rglob("*.xiokv-tmp"))
+    (built / "xiokv.toml").write_text(config, encoding="utf-8")
+    assert run("build", *(out or ["--emit-only"])).code == 0
+    assert not list(built.rglob("*.xiokv-tmp"))
+    assert not list(built.rglob("kv_exec.h"))
+    assert run("check").code == 0
 
 
 @pytest.mark.parametrize("place", ["include/xiokv/nvme_kv.h", "share/pkgconfig/xiokv.pc"])

@@ -103,6 +103,15 @@ def test_bytes_that_are_no_text_are_a_change(built: Path, run) -> None:
     assert run("check").code == 3
 
 
+def test_a_file_that_cannot_be_read_is_named(built: Path, run) -> None:
+    (built / TWIN).unlink()
+    (built / TWIN).symlink_to("/proc/self/mem")  # a regular file, of which nothing can be read
+    for command in (["check"], ["doctor"]):
+        outcome = run(*command)
+        assert f"{TWIN}: cannot be read: Input/output error" in outcome.out + outcome.err
+        assert outcome.code in (1, 5)
+
+
 def test_another_generator_is_said_first(built: Path, run) -> None:
     _replace(built / "xiokv.lock", 'generator = "0.', 'generator = "9.')
     _edit_twin(built)

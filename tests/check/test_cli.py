@@ -21,6 +21,12 @@ TOOL = (sys.executable, "-c", "from xiokv.codegen.cli import main; main()")
         (["check", "--format", "xml"], "xiokv-gen: Invalid value for '--format'"),
         (["show"], "xiokv-gen: Missing argument 'NAME'."),
         (["build", "--out", "xiokv.toml"], "xiokv-gen: Invalid value for '--out'"),
+        (["--project", "", "check"], "xiokv-gen: Invalid value for '--project': it is empty"),
+        (["build", "--out", ""], "xiokv-gen: Invalid value for '--out': it is empty"),
+        (["build", "--stamp", ""], "xiokv-gen: Invalid value for '--stamp': it is empty"),
+        (["fetch", "--from", ""], "xiokv-gen: Invalid value for '--from': it is empty"),
+        (["outdated", "--from", ""], "xiokv-gen: Invalid value for '--from': it is empty"),
+        (["install", "--prefix", ""], "xiokv-gen: Invalid value for '--prefix': it is empty"),
     ],
 )
 def test_the_first_line_says_what_is_wrong(

@@ -75,6 +75,17 @@ def test_an_output_folder_that_leads_out_is_refused_and_nothing_is_written(
     assert snapshot() == {}
 
 
+def test_a_file_in_the_place_of_the_output_folder_is_named_and_kept(
+    empty: Path, run, snapshot
+) -> None:
+    (empty / "generated").write_text("mine", encoding="utf-8")
+    before = snapshot()
+    outcome = run("init")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"xiokv-gen: cannot write {empty}/generated/spec/nvme_kv.json: ")
+    assert snapshot() == before
+
+
 def test_a_folder_that_is_not_there_is_named(empty: Path, run) -> None:
     empty.joinpath(".git").rmdir()
     empty.rmdir()

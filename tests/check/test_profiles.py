@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from xiokv.codegen.semantics import profiles
 
 from .conftest import Run
@@ -30,7 +32,15 @@ def test_another_name_is_refused_with_those_that_there_are(fetched: Path, run: R
     use(fetched, "kv_cash")
     outcome = run("build")
     assert outcome.code == 2
-    assert "there is no kv_cash; write the path of a profile, or one of default" in outcome.err
+    assert "there is no file 'kv_cash'; write the path of a profile, or one of" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["", ".", "generated"])
+def test_a_folder_in_the_place_of_a_profile_is_named(fetched: Path, run: Run, name: str) -> None:
+    use(fetched, name)
+    outcome = run("build")
+    assert outcome.code == 2
+    assert f"xiokv.toml: profile: there is no file '{name or '.'}'; write the path" in outcome.err
 
 
 def test_the_output_without_a_profile_does_not_depend_on_others(

@@ -28,8 +28,9 @@ def empty(project: Path) -> Path:
     return project
 
 
-def notes(run, *arguments: str) -> list[str]:
-    outcome = run("init", "--json", *arguments)
+def notes(run, *arguments: str, project: Path | None = None) -> list[str]:
+    before = ("--project", str(project)) if project else ()
+    outcome = run(*before, "init", "--json", *arguments)
     assert outcome.code == 0, outcome.err
     return json.loads(outcome.out)["notes"]
 
@@ -133,7 +134,9 @@ def test_below_the_root_of_a_repository_a_step_is_named_and_no_workflow_written(
 ) -> None:
     (empty / ".git").rmdir()
     (empty.parent / ".git").mkdir()
-    (note,) = notes(run)
-    assert "xiokv-gen --project project check --format github" in note
-    assert not (empty / ".github").exists()
-    assert (empty / ATTRIBUTES).is_file()
+    inner = empty / "gpu's io"
+    inner.mkdir()
+    (note,) = notes(run, project=inner)
+    assert note.endswith("""xiokv-gen --project 'project/gpu'"'"'s io' check --format github""")
+    assert not (inner / ".github").exists()
+    assert (inner / ATTRIBUTES).is_file()

@@ -72,6 +72,7 @@ def test_a_field_of_a_profile_goes_by_its_name(fetched: Path, run, declare) -> N
         ("DOES_NOT_EXIST", "XIOKV_SC_KEY_DOES_NOT_EXIST"),
         ("qqqq", "such as retrieve, Status, xiokv_cpl or 0x87"),
         ("", "the spec has nothing called ''"),
+        ("Exec", "this project has no exec; [semantics] exec = true in xiokv.toml adds it"),
         ("0xdead", "the spec has no name for the value 0xdead"),
         ("\x1b[31m", "'\\x1b[31m'"),
     ],

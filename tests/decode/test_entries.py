@@ -123,6 +123,11 @@ def test_an_opcode_that_the_spec_has_not_leaves_raw_dwords(fields, decode) -> No
     assert "SQE: unknown command, opcode 0xc1; the spec has 0x01 store" in decode(entry.hex()).out
 
 
+def test_exec_is_named_where_the_project_has_none(decode) -> None:
+    out = decode(sqe(cdw0=0x83).hex()).out
+    assert "SQE: exec, opcode 0x83, if the controller has it; a project with exec = true" in out
+
+
 def test_every_bit_of_an_entry_is_in_one_field(fields) -> None:
     for opcode in (0x01, 0x02, 0x06, 0x10, 0x14, 0xC1):
         digits = [f["value"].removeprefix("0x") for f in fields(sqe(cdw0=opcode)).values()]
@@ -136,6 +141,9 @@ def test_every_bit_of_an_entry_is_in_one_field(fields) -> None:
         (cqe(), ("SUCCESS", "GENERIC", "not set")),
         (cqe(sc=0x87), ("KEY_DOES_NOT_EXIST", "GENERIC", "not set")),
         (cqe(sc=0x87, sct=1, dnr=1), ("KEY_DOES_NOT_EXIST", "COMMAND_SPECIFIC", "do not retry")),
+        (cqe(sc=0x85, sct=1), ("INVALID_VALUE_SIZE", "COMMAND_SPECIFIC", "not set")),
+        (cqe(sc=0x89, sct=1), ("KEY_EXISTS", "COMMAND_SPECIFIC", "not set")),
+        (cqe(sc=0x8A, sct=1), ("unknown", "COMMAND_SPECIFIC", "not set")),
         (cqe(sc=0x82, sct=1), ("ATTEMPTED_WRITE_TO_RO_RANGE", "COMMAND_SPECIFIC", "not set")),
         (cqe(sc=0x81, sct=2), ("unknown", "MEDIA_ERROR", "not set")),
         (cqe(sc=0x01, sct=5), ("unknown", "unknown", "not set")),
@@ -154,6 +162,13 @@ def test_the_parts_of_a_completion(fields) -> None:
     assert shown["sqid"] == ("DW2[31:16]", "0x0001")
     assert shown["cid"] == ("DW3[15:0]", "0x0005")
     assert shown["phase"] == ("DW3[16]", "0x1")
+
+
+def test_reserved_bits_of_a_completion_are_a_fault(fields) -> None:
+    entry = bytearray(cqe(12))
+    assert faults(fields(bytes(entry))) == {}
+    entry[7] = 0x80
+    assert faults(fields(bytes(entry))) == {"dw1": ["reserved bits are set"]}
 
 
 def test_a_projects_own_field_goes_by_its_name(fields, project: Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from .conftest import RETRIEVE, cqe
+from xiokv.codegen import cli
+
+from .conftest import RETRIEVE, cqe, sqe
 
 MISSING = cqe(sc=0x87)
 WORDS = [int.from_bytes(RETRIEVE[at : at + 4], "little") for at in range(0, 64, 4)]
@@ -82,6 +85,24 @@ def test_a_trace_names_the_command_that_completed(decode) -> None:
     out = decode("-", stdin="\n".join(lines).encode()).out
     assert "CQE: SUCCESS of retrieve, CID 0x0005" in out
     assert "the value has 9000 bytes, truncated: the buffer had 8192 bytes (8 KiB)" in out
+
+
+def test_a_value_that_fills_its_buffer_is_not_truncated(decode) -> None:
+    lines = [f"10 sqe 1 {RETRIEVE.hex()}", f"20 cqe 1 {cqe(8192).hex()}"]
+    out = decode("-", stdin="\n".join(lines).encode()).out
+    assert "the value has 8192 bytes (8 KiB)" in out
+    assert "truncated" not in out
+
+
+def test_a_trace_of_exec_tells_how_large_the_output_is(decode, tmp_path: Path) -> None:
+    (tmp_path / "xiokv.toml").write_text("[semantics]\nexec = true\n", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        cli.main(["--project", str(tmp_path), "fetch"])
+    entry = sqe(cdw0=0x0005_0083, cdw1=1, cdw10=9, cdw12=8, cdw13=1)
+    lines = [f"10 sqe 1 {entry.hex()}", f"20 cqe 1 {cqe(5000).hex()}"]
+    out = decode("-", stdin="\n".join(lines).encode(), project=tmp_path).out
+    assert "CQE: SUCCESS of exec, CID 0x0005" in out
+    assert "the output has 5000 bytes, truncated: the buffer had 8 bytes" in out
 
 
 def test_a_completion_on_another_queue_is_of_another_command(decode) -> None:

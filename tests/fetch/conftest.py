@@ -3,91 +3,13 @@
 from __future__ import annotations
 
 import os
-import ssl
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.client import HTTPMessage
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 
-
-@dataclass
-class Answer:
-    """What the server says.
-
-    It announces `length` bytes. With `drip` it sends one byte now and then, and keeps
-    silent where it announced more than there are.
-    """
-
-    body: bytes
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    length: int | None = None
-    drip: bool = False
-
-
-class Server:
-    """Answers by path, and keeps the path and the headers of what it was asked."""
-
-    def __init__(self, context: ssl.SSLContext | None = None) -> None:
-        self.answers: dict[str, Answer] = {}
-        self.asked: list[tuple[str, HTTPMessage]] = []
-        self._closing = Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        if context:
-            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
-        scheme = "https" if context else "http"
-        self.url = f"{scheme}://127.0.0.1:{self._http.server_port}"
-        self._thread = Thread(target=self._http.serve_forever, args=(0.01,))
-        self._thread.start()
-
-    def answer(self, path: str, body: bytes = b"", **how: object) -> str:
-        """Set the answer for a path; return its address."""
-        self.answers[path] = Answer(body, **how)  # type: ignore[arg-type]
-        return self.url + path
-
-    def redirect(self, path: str, target: str) -> str:
-        """Set a redirect for a path; return its address."""
-        return self.answer(path, status=302, headers={"Location": target})
-
-    def close(self) -> None:
-        self._closing.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    def _handler(server) -> type[BaseHTTPRequestHandler]:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                server.asked.append((self.path, self.headers))
-                answer = server.answers.get(self.path, Answer(b"404: Not Found", 404))
-                self.send_response(answer.status)
-                for name, value in answer.headers.items():
-                    self.send_header(name, value)
-                length = len(answer.body) if answer.length is None else answer.length
-                self.send_header("Content-Length", str(length))
-                self.end_headers()
-                if answer.drip:
-                    self._drip(answer.body, length)
-                else:
-                    self.wfile.write(answer.body)
-
-            def _drip(self, body: bytes, length: int) -> None:
-                for byte in body:
-                    if server._closing.wait(0.02):
-                        return
-                    self.wfile.write(bytes([byte]))
-                if length > len(body):
-                    server._closing.wait()
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Keep the test output clean."""
-
-        return Handler
+from tests.web import Server, make_certificate, serving
 
 
 @pytest.fixture(autouse=True)
@@ -101,9 +23,8 @@ def plain_network(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def server() -> Iterator[Server]:
     """Return a server without TLS."""
-    running = Server()
-    yield running
-    running.close()
+    with serving() as running:
+        yield running
 
 
 @pytest.fixture
@@ -111,17 +32,10 @@ def tls_server(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Server]:
     """Return a server with TLS, whose certificate is trusted for the test."""
-    folder = tmp_path_factory.mktemp("tls")
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1"
-    names = ["-subj", "/CN=loopback", "-addext", "subjectAltName=IP:127.0.0.1"]
-    keys = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-    subprocess.run([*make.split(), *names, *keys], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(folder / "cert.pem"))
-    running = Server(context)
-    yield running
-    running.close()
+    certificate = make_certificate(tmp_path_factory.mktemp("tls"))
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    with serving(certificate) as running:
+        yield running
 
 
 class Repository:

@@ -147,7 +147,7 @@ def test_no_path_leaves_the_project(tmp_path: Path, key: str, path: str) -> None
     (tmp_path / "link").symlink_to("/usr")
     (tmp_path / "loop").symlink_to("loop")
     section, name = key.split(".")
-    with pytest.raises(UsageError, match=f"{name} = .* leaves the project's folder"):
+    with pytest.raises(UsageError, match=f"{name} = .* is no path within the project's folder"):
         _load(tmp_path, f'[{section}]\n{name} = "{path}"\n')
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -126,6 +128,28 @@ def test_a_held_folder_keeps_other_runs_out(tmp_path: Path) -> None:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     finally:
         os.close(other)
+
+
+def test_a_run_that_waits_for_another_says_so_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = pty.openpty()
+    other = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    said: list[str] = []
+
+    def read_then_let_go() -> None:
+        said.append(os.read(ours, 1000).decode())
+        os.close(other)
+
+    reader = Thread(target=read_then_let_go)
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        reader.start()
+        with held(tmp_path):
+            reader.join()
+    os.close(ours)
+    assert said == [f"waiting for another xiokv-gen that writes into {tmp_path}\r\n"]
 
 
 def test_a_pipe_in_the_place_of_a_file_holds_nobody(tmp_path: Path) -> None:

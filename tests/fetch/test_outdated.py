@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,13 +79,14 @@ def test_the_newest_release_is_up_to_date(outdated: Run) -> None:
 
 @pytest.mark.parametrize("annotated", [True, False])
 def test_a_newer_release_is_told_with_its_additions(
-    outdated: Run, release: Any, annotated: bool
+    outdated: Run, release: Any, repository: Any, annotated: bool
 ) -> None:
     release("v26.09", ADDED, annotated=annotated)
     ran = outdated()
     assert ran.code == 3
     assert "compatible: enum spdk_nvme_kv_store_option: SPDK_NVME_KV_STORE_OPT_NEW added" in ran.out
-    assert ran.err == ("xiokv-gen: v26.09 is newer than v26.05; run xiokv-gen fetch --ref v26.09\n")
+    fetch = f"xiokv-gen fetch --ref v26.09 --from {repository.path}"
+    assert ran.err == f"xiokv-gen: v26.09 is newer than v26.05; run {fetch}\n"
 
 
 def test_a_newer_release_that_breaks_is_told_first_and_by_its_own_code(
@@ -95,7 +97,7 @@ def test_a_newer_release_that_breaks_is_told_first_and_by_its_own_code(
     assert ran.code == 4
     lines = ran.out.splitlines()[1:]
     assert [line.partition(":")[0] for line in lines] == ["BREAKING", "compatible"]
-    assert "fetch --ref v26.09 --accept" in ran.err
+    assert re.search(r"run xiokv-gen fetch --ref v26\.09 --from \S+ --accept$", ran.err.strip())
 
 
 def test_a_newer_release_without_other_definitions_is_newer(outdated: Run, release: Any) -> None:

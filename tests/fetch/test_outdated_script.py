@@ -162,6 +162,36 @@ def test_an_upstream_that_cannot_be_read_fails_and_pushes_nothing(place: Place) 
     assert place.git("branch", "--list", folder=place.origin).split() == ["main"]
 
 
+def test_a_pull_request_that_is_refused_is_asked_for_again(place: Place) -> None:
+    place.release("v26.09", ADDED)
+    gh = place.record.with_name("gh")
+    allowed = gh.read_text(encoding="utf-8")
+    gh.write_text("#!/bin/sh\necho 'not permitted to create pull requests' >&2\nexit 4\n")
+    refused = place.run()
+    assert (refused.returncode, refused.stderr.splitlines()[-1][:13]) == (1, "not permitted")
+    assert place.git("branch", "--list", folder=place.origin).split() == ["main"]
+    place.git("switch", "--quiet", "main")
+    place.git("branch", "-D", BRANCH)  # the next run has a checkout of its own
+    gh.write_text(allowed, encoding="utf-8")
+    assert place.run().returncode == 0
+    assert place.asked()["--head"] == BRANCH
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[upstream]\n  ref = 'v26.05'\n", 'upstream.ref = "v26.05"\n']
+)
+def test_a_project_whose_ref_cannot_be_moved_fails_and_pushes_nothing(
+    place: Place, text: str
+) -> None:
+    (place.checkout / "xiokv.toml").write_text(text, encoding="utf-8")
+    place.git("commit", "--quiet", "--all", "--message", "their own style")
+    place.release("v26.09", ADDED)
+    done = place.run()
+    assert done.returncode == 1
+    assert "[upstream] has no line that begins with ref = ; write one" in done.stderr
+    assert place.git("branch", "--list", folder=place.origin).split() == ["main"]
+
+
 def test_an_origin_that_does_not_answer_fails(place: Place) -> None:
     place.release("v26.09", ADDED)
     place.git("remote", "set-url", "origin", "/nowhere")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import ssl
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .site import Site, serve
+from tests.web import Server, make_certificate, serving
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fetch-spdk-kv-headers.sh"
 HEADER = "include/spdk/nvme_spec.h"
@@ -24,28 +23,22 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
+def site() -> Iterator[Server]:
     """Return a server without TLS that has the header."""
-    for running in serve():
-        running.bodies["/" + HEADER] = BODY
+    with serving() as running:
+        running.answer("/" + HEADER, BODY)
         yield running
 
 
 @pytest.fixture
 def tls_site(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Site]:
+) -> Iterator[Server]:
     """Return a server with TLS that has the header, and whose certificate curl trusts."""
-    folder = tmp_path_factory.mktemp("tls")
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1"
-    names = ["-subj", "/CN=loopback", "-addext", "subjectAltName=IP:127.0.0.1"]
-    keys = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-    subprocess.run([*make.split(), *names, *keys], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
-    monkeypatch.setenv("CURL_CA_BUNDLE", str(folder / "cert.pem"))
-    for running in serve(context):
-        running.bodies["/" + HEADER] = BODY
+    certificate = make_certificate(tmp_path_factory.mktemp("tls"))
+    monkeypatch.setenv("CURL_CA_BUNDLE", str(certificate))
+    with serving(certificate) as running:
+        running.answer("/" + HEADER, BODY)
         yield running
 
 
@@ -121,14 +114,14 @@ def test_the_locked_header_is_written(
 
 
 def test_a_lock_as_git_checks_it_out_on_windows_is_read(
-    repository: Path, run: Run, site: Site, tmp_path: Path
+    repository: Path, run: Run, site: Server, tmp_path: Path
 ) -> None:
     lock_at(repository, lock_text(f"{site.url}/{HEADER}").replace("\n", "\r\n"))
     assert run(tmp_path / "out").returncode == 0
 
 
 def test_what_is_there_and_locked_is_kept_without_a_question(
-    repository: Path, run: Run, site: Site, tmp_path: Path
+    repository: Path, run: Run, site: Server, tmp_path: Path
 ) -> None:
     lock_at(repository, lock_text(f"{site.url}/{HEADER}"))
     run(tmp_path / "out")
@@ -140,7 +133,7 @@ def test_what_is_there_and_locked_is_kept_without_a_question(
 
 
 def test_what_is_there_and_not_locked_is_replaced(
-    repository: Path, run: Run, site: Site, tmp_path: Path
+    repository: Path, run: Run, site: Server, tmp_path: Path
 ) -> None:
     lock_at(repository, lock_text(f"{site.url}/{HEADER}"))
     (tmp_path / "spdk-nvme_spec.h").write_text("enum {};", encoding="utf-8")
@@ -148,14 +141,14 @@ def test_what_is_there_and_not_locked_is_replaced(
     assert (tmp_path / "spdk-nvme_spec.h").read_bytes() == BODY
 
 
-def test_the_lock_may_be_named(repository: Path, run: Run, site: Site, tmp_path: Path) -> None:
+def test_the_lock_may_be_named(repository: Path, run: Run, site: Server, tmp_path: Path) -> None:
     lock = lock_at(tmp_path, lock_text(f"{site.url}/{HEADER}"))
     assert run("--lock", lock, tmp_path / "a").returncode == 0
     assert run(tmp_path / "b", XIOKV_LOCK=str(lock)).returncode == 0
 
 
 def test_a_lock_past_the_root_of_the_repository_is_not_taken(
-    repository: Path, run: Run, site: Site, tmp_path: Path
+    repository: Path, run: Run, site: Server, tmp_path: Path
 ) -> None:
     lock_at(tmp_path, lock_text(f"{site.url}/{HEADER}"))
     done = run(tmp_path / "out")
@@ -164,9 +157,9 @@ def test_a_lock_past_the_root_of_the_repository_is_not_taken(
 
 
 def test_an_https_redirect_is_followed(
-    repository: Path, run: Run, tls_site: Site, tmp_path: Path
+    repository: Path, run: Run, tls_site: Server, tmp_path: Path
 ) -> None:
-    tls_site.redirects["/moved"] = f"{tls_site.url}/{HEADER}"
+    tls_site.redirect("/moved", f"{tls_site.url}/{HEADER}")
     lock_at(repository, lock_text(f"{tls_site.url}/moved"))
     assert run(tmp_path / "out").returncode == 0
 
@@ -205,14 +198,15 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_told_and_nothing_is_written(
-    repository: Path, run: Run, site: Site, tmp_path: Path, fault: Fault
+    repository: Path, run: Run, site: Server, tmp_path: Path, fault: Fault
 ) -> None:
-    site.statuses |= {"/broken": 500, "/empty": 204}
     large = bytes(9 << 20)
-    site.bodies |= {"/broken": BODY, "/empty": b"", "/short": BODY}
-    site.bodies |= {"/large": large, "/endless": large}
-    site.announced |= {"/short": len(BODY) + 10, "/endless": None}
-    site.redirects["/moved"] = f"{site.url}/{HEADER}"
+    site.answer("/broken", BODY, status=500)
+    site.answer("/empty", status=204)
+    site.answer("/short", BODY, length=len(BODY) + 10)
+    site.answer("/large", large)
+    site.answer("/endless", large, announces=False)
+    site.redirect("/moved", f"{site.url}/{HEADER}")
     url = site.url + fault.path if fault.url is None else fault.url
     lock_at(repository, lock_text(url, fault.sha256, fault.names))
     target = tmp_path / "out" / "spdk-nvme_spec.h"
@@ -227,9 +221,9 @@ def test_a_fault_is_told_and_nothing_is_written(
 
 
 def test_https_is_not_left_on_a_redirect(
-    repository: Path, run: Run, site: Site, tls_site: Site, tmp_path: Path
+    repository: Path, run: Run, site: Server, tls_site: Server, tmp_path: Path
 ) -> None:
-    tls_site.redirects["/moved"] = f"{site.url}/{HEADER}"
+    tls_site.redirect("/moved", f"{site.url}/{HEADER}")
     lock_at(repository, lock_text(f"{tls_site.url}/moved"))
     done = run(tmp_path / "out")
     assert done.returncode == 1
@@ -238,7 +232,7 @@ def test_https_is_not_left_on_a_redirect(
 
 
 def test_a_certificate_that_nobody_trusts_is_refused(
-    repository: Path, run: Run, tls_site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, run: Run, tls_site: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CURL_CA_BUNDLE")
     lock_at(repository, lock_text(f"{tls_site.url}/{HEADER}"))
@@ -248,7 +242,7 @@ def test_a_certificate_that_nobody_trusts_is_refused(
 
 
 def test_settings_and_credentials_of_the_user_are_not_used(
-    repository: Path, run: Run, site: Site, tmp_path: Path
+    repository: Path, run: Run, site: Server, tmp_path: Path
 ) -> None:
     (tmp_path / ".curlrc").write_text('output = "elsewhere"\n', encoding="utf-8")
     lock_at(repository, lock_text(f"{site.url}/{HEADER}"))
@@ -278,7 +272,7 @@ def test_a_lock_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_an_output_folder_that_cannot_be_used_is_named(
-    repository: Path, run: Run, site: Site, tmp_path: Path, place: str, said: str
+    repository: Path, run: Run, site: Server, tmp_path: Path, place: str, said: str
 ) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     (tmp_path / "full" / "spdk-nvme_spec.h").mkdir(parents=True)
@@ -289,7 +283,7 @@ def test_an_output_folder_that_cannot_be_used_is_named(
 
 
 def test_an_output_folder_without_a_right_to_write_is_named(
-    repository: Path, run: Run, site: Site, tmp_path: Path
+    repository: Path, run: Run, site: Server, tmp_path: Path
 ) -> None:
     lock_at(repository, lock_text(f"{site.url}/{HEADER}"))
     done = run("/proc/self")  # where not even root makes a file
@@ -299,7 +293,7 @@ def test_an_output_folder_without_a_right_to_write_is_named(
 
 @pytest.mark.parametrize("missing", ["curl", "sha256sum"])
 def test_a_tool_that_is_missing_is_named(
-    repository: Path, run: Run, site: Site, tmp_path: Path, missing: str
+    repository: Path, run: Run, site: Server, tmp_path: Path, missing: str
 ) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -313,7 +307,7 @@ def test_a_tool_that_is_missing_is_named(
 
 
 def test_bash_curl_and_the_core_utilities_are_enough(
-    repository: Path, run: Run, site: Site, tmp_path: Path
+    repository: Path, run: Run, site: Server, tmp_path: Path
 ) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()

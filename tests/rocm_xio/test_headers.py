@@ -177,10 +177,16 @@ def with_enum(facts: Facts, tag: str, change: Any) -> Facts:
     return replace(facts, enums=tuple(enums))
 
 
-def test_an_opcode_that_takes_the_place_of_exec_is_refused(make_spec: Any, facts: Facts) -> None:
-    append = Enumerator("SPDK_NVME_OPC_KV_APPEND", 0x83)
-    changed = with_enum(facts, "spdk_nvme_kv_opcode", lambda given: (*given, append))
-    with pytest.raises(XiokvError, match="nvme_kv_cmd_exec and SPDK_NVME_OPC_KV_APPEND are both"):
+@pytest.mark.parametrize(
+    "taken",
+    [Enumerator("SPDK_NVME_OPC_KV_APPEND", 0x83), Enumerator("SPDK_NVME_OPC_KV_EXEC", 0x18)],
+)
+def test_an_opcode_or_a_name_that_is_that_of_exec_is_refused(
+    make_spec: Any, facts: Facts, taken: Enumerator
+) -> None:
+    changed = with_enum(facts, "spdk_nvme_kv_opcode", lambda given: (*given, taken))
+    said = f"nvme_kv_cmd_exec, 0x83, has opcode or name of {taken.name}, {taken.value:#04x}"
+    with pytest.raises(XiokvError, match=said):
         rocm_xio_headers(make_spec(of=changed))
 
 
@@ -197,9 +203,9 @@ def test_a_status_that_upstream_no_longer_has_is_named(make_spec: Any, facts: Fa
     changed = with_enum(
         facts,
         "spdk_nvme_generic_command_status_code",
-        lambda given: tuple(e for e in given if e.name != "SPDK_NVME_SC_KEY_EXISTS"),
+        lambda given: tuple(e for e in given if e.name != "SPDK_NVME_SC_INVALID_KEY_SIZE"),
     )
-    with pytest.raises(XiokvError, match="no status code SPDK_NVME_SC_KEY_EXISTS"):
+    with pytest.raises(XiokvError, match="no status code SPDK_NVME_SC_INVALID_KEY_SIZE"):
         rocm_xio_headers(make_spec(of=changed))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.facts import Enum, Facts
+from xiokv.codegen.render.c import render_headers
 from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.spec.model import Spec, SqeField
 
@@ -141,3 +142,24 @@ def test_the_first_alternative_name_that_exists_is_taken(make_spec, spec: Spec) 
     commands = tuple(replace(c, **others) if c.name == "store" else c for c in rules.commands)
     renamed = make_spec(rules=replace(rules, commands=commands))
     assert renamed.command("store") == spec.command("store")
+
+
+def test_a_part_that_upstream_lacks_is_told_once_and_not_by_each_command(
+    make_spec, facts: Facts
+) -> None:
+    entry = next(record for record in facts.records if record.name == "spdk_nvme_cmd")
+    other = replace(entry, fields=(replace(entry.fields[0], name="code"), *entry.fields[1:]))
+    records = tuple(other if record is entry else record for record in facts.records)
+    with pytest.raises(XiokvError) as caught:
+        make_spec(of=replace(facts, records=records))
+    assert str(caught.value).count("the spec file has no spdk_nvme_cmd.opc") == 1
+
+
+@pytest.mark.parametrize("python", ["Opcode", "Status", "CommandStatus", "StatusType"])
+def test_an_upstream_without_an_enum_that_is_needed_is_told(
+    make_spec, facts: Facts, spec: Spec, python: str
+) -> None:
+    gone = spec.enum(python).upstream
+    without = replace(facts, enums=tuple(enum for enum in facts.enums if enum.name != gone))
+    with pytest.raises(XiokvError, match="the spec file has no"):
+        render_headers(make_spec(of=without))

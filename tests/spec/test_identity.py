@@ -53,5 +53,5 @@ def test_the_commands_count(spec: Spec, change: dict[str, object]) -> None:
 
 def test_texts_and_places_in_files_do_not_count(spec: Spec) -> None:
     commands = tuple(replace(c, brief="Other words.") for c in spec.commands)
-    profile = _changed(replace(FIELD, meaning="Other words.", source="elsewhere:9"))
+    profile = _changed(replace(FIELD, meaning="Other words.", unit="number", source="elsewhere:9"))
     assert _hash(replace(spec, commands=commands), profile=profile) == _hash(spec)

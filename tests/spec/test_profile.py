@@ -86,6 +86,14 @@ def test_fields_of_different_commands_may_share_bits(merged) -> None:
             "'layer', CDW10[15:0], is out of the reserved places; a semantic field may lie in"
             " CDW11[31:16], CDW12[31:0], CDW13[31:0]",
         ),
+        (
+            {"dword": "11", "bits": "[15, 8]", "commands": '["delete"]'},
+            "'layer', CDW11[15:8], is out of the reserved places",
+        ),
+        (
+            {"dword": "11", "bits": "[16, 15]", "commands": '["exist"]'},
+            "'layer', CDW11[16:15], is out of the reserved places",
+        ),
         ({"dword": "16"}, "dword = 16: an entry has dwords 0 to 15"),
         ({"bits": "[0, 15]"}, "bits = [0, 15]: write [msb, lsb]"),
         ({"bits": "[32, 0]"}, "bits = [32, 0]: write [msb, lsb]"),
@@ -148,6 +156,16 @@ def test_all_mistakes_are_reported_at_their_lines(merged) -> None:
         "profile.toml:4",
         "profile.toml:15",
     ]
+
+
+@pytest.mark.parametrize("key", [key for key in GOOD if key not in ("unit", "meaning")])
+@pytest.mark.parametrize("value", ["1.5", "[[]]", None])
+def test_a_value_that_cannot_be_read_is_told_once(merged, key: str, value: str | None) -> None:
+    lines = (HEAD + _field()).splitlines()
+    kept = [line for line in lines if not line.startswith(f"{key} = ") or line in HEAD]
+    with pytest.raises(XiokvError) as caught:
+        merged("\n".join(kept if value is None else [*kept, f"{key} = {value}"]))
+    assert len(str(caught.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

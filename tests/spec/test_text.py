@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +72,17 @@ def test_a_docstring_reads_back_as_the_one_line(hostile: str) -> None:
     tree = ast.parse(f'"""{text.py_doc(hostile)}"""\n# {text.hash_comment(hostile)}\nafter = 1\n')
     assert ast.get_docstring(tree, clean=False) == text.one_line(hostile)
     assert len(tree.body) == 2
+
+
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="pkg-config is not installed")
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_pkg_config_reads_the_line_after_a_comment(tmp_path: Path, hostile: str) -> None:
+    lines = (f"# {text.hash_comment(hostile)}", "first=read", "Name: n", "Description: d")
+    (tmp_path / "n.pc").write_text("\n".join((*lines, "Version: 1", "")), encoding="utf-8")
+    asked = ["pkg-config", "--variable=first", "n"]
+    where = {**os.environ, "PKG_CONFIG_PATH": str(tmp_path)}
+    ran = subprocess.run(asked, env=where, capture_output=True, text=True, check=True)
+    assert ran.stdout == "read\n"
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

@@ -10,6 +10,7 @@ import pytest
 from xiokv.codegen.render.c import render_headers
 from xiokv.codegen.render.python import twin as render_twin
 from xiokv.codegen.semantics.commands import load_commands
+from xiokv.generated import nvme_kv
 
 OPCODES = {
     "store": 0x01,
@@ -40,6 +41,27 @@ def test_another_word_is_refused_with_those_that_there_are(twin: ModuleType, wor
 def test_an_operation_is_encoded_as_its_opcode_is(twin: ModuleType) -> None:
     by_operation = twin.encode(twin.Operation.EXIST, nsid=1, key=b"a")
     assert by_operation == twin.encode(twin.Opcode.EXIST, nsid=1, key=b"a")
+
+
+@pytest.mark.parametrize("enum", ["StoreOption", "RetrieveOption", "Status", "StatusType", "Csi"])
+def test_an_enum_of_something_else_is_no_command_whatever_its_value(
+    twin: ModuleType, enum: str
+) -> None:
+    for member in getattr(twin, enum):
+        with pytest.raises(TypeError, match="is no command; give an Operation or an Opcode"):
+            twin.encode(member, nsid=1, key=b"a")
+
+
+@pytest.mark.parametrize("command", [1.0, None, b"store", ("store",)])
+def test_what_is_neither_a_number_nor_a_name_is_no_command(
+    twin: ModuleType, command: object
+) -> None:
+    with pytest.raises(TypeError, match="a command is an Operation, an Opcode or its name, not"):
+        twin.encode(command, nsid=1, key=b"a")
+
+
+def test_an_operation_of_another_twin_serves(twin: ModuleType) -> None:
+    assert twin.encode(nvme_kv.Operation.EXIST, nsid=1, key=b"a")[0] == 0x14
 
 
 def test_an_operation_without_an_encoder_is_refused_by_its_word(twin: ModuleType) -> None:

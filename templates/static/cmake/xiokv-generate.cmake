@@ -27,10 +27,12 @@ function(xiokv_generate)
   if(arg_CHECK)
     _xiokv_run(include "${project}" path include)
     set(command check)
+    set(options)
   else()
     _xiokv_run(ignored "${project}" build --out "${made}/output")
     set(include "${made}/output/include")
-    set(command build --out "${made}/output")
+    set(command build)
+    set(options --out "${made}/output")
     file(GLOB_RECURSE headers "${include}/*")
   endif()
 
@@ -38,7 +40,7 @@ function(xiokv_generate)
   add_custom_command(
     OUTPUT "${made}/stamp"
     BYPRODUCTS ${headers}
-    COMMAND "${XIOKV_GEN}" --project "${project}" ${command} --stamp "${made}/stamp"
+    COMMAND "${XIOKV_GEN}" --project "${project}" ${command} ${options} --stamp "${made}/stamp"
     DEPENDS "${XIOKV_GEN}"
     DEPFILE "${made}/stamp.d"
     COMMENT "xiokv-gen ${command}: ${arg_TARGET}"
