@@ -15,6 +15,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import resolve_below, stays_below
+from xiokv.codegen.naming import Names, check_namespace
 from xiokv.codegen.semantics.profiles import DEFAULT, packaged
 from xiokv.codegen.tomlfile import Document, Table
 from xiokv.codegen.upstream.urls import check_url
@@ -76,11 +77,19 @@ class Semantics:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What to render and where; `python` is the path of the Python twin."""
+    """What to render and where.
+
+    Attributes:
+        dir: folder of all outputs, but for the twin that is elsewhere.
+        emit: the outputs, in the order of `EMIT`.
+        python: path of the Python twin.
+        names: what the copy of the C code goes by.
+    """
 
     dir: Path
     emit: tuple[str, ...]
     python: Path
+    names: Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +277,7 @@ class _Reader:
             dir=folder,
             emit=tuple(kind for kind in EMIT if kind in emit),
             python=self._path(table, "python", twin) if twin else folder / "nvme_kv.py",
+            names=_names(table),
         )
         own = (self._root / CONFIG_NAME, self._root / LOCK_NAME)
         if output.python in (self._root, folder, folder / _SPEC_FILE, *own):
@@ -303,6 +313,17 @@ def _inside(root: Path, text: str) -> Path | None:
     if not stays_below(text):
         return None
     return resolve_below(root, root / text)
+
+
+def _names(table: Table) -> Names:
+    """Return the names of the project's copy; those of xiokv where the key is missing."""
+    if not table.has("cpp_namespace"):
+        return Names()
+    namespace = table.string("cpp_namespace", "")
+    if fault := check_namespace(namespace):
+        table.fault("cpp_namespace", fault)
+        return Names()
+    return Names(namespace)
 
 
 def _template_fault(template: str) -> str | None:

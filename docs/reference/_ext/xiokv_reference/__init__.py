@@ -41,7 +41,7 @@ PARTS: Mapping[str, Callable[[Project], str]] = {
     "statuses": lambda project: wire.statuses(project.spec),
     "records": lambda project: wire.records(project.spec),
     "constants": lambda project: wire.constants(project.spec),
-    "headers": lambda project: headers.sections(project.config.output.dir),
+    "headers": lambda project: headers.sections(project.config.output),
 }
 
 
@@ -66,7 +66,7 @@ class _Pages:
         try:
             project = load_config(config.xiokv_project)
             self._project = Project(project, load_spec(project))
-            folder = project.output.dir / "include" / "xiokv"
+            folder = headers.folder(project.output)
             config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
         except XiokvError as error:
             raise ConfigError(str(error)) from error
