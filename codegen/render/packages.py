@@ -1,8 +1,8 @@
 """The outputs ``cmake`` and ``pkgconfig``: how build systems find the headers.
 
-In: a finished spec, and what the project's copy goes by. Out: ``{path: text}``, relative to the output folder, which is laid out
-as a prefix is: ``include/`` and ``share/``. So the same texts serve in the project and, copied
-by ``xiokv-gen install``, below any other prefix.
+In: a finished spec, and what the project's copy goes by. Out: ``{path: text}``, relative to
+the output folder, which is laid out as a prefix is: ``include/`` and ``share/``. So the same
+texts serve in the project and, copied by ``xiokv-gen install``, below any other prefix.
 """
 
 from __future__ import annotations

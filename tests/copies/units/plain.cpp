@@ -1,0 +1,4 @@
+#include "xiokv/kv_operation.h"
+
+#define COPY(name) plain_##name
+#include "unit.h"
