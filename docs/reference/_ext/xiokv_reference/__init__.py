@@ -68,6 +68,10 @@ class _Pages:
             self._project = Project(project, load_spec(project))
             folder = headers.folder(project.output)
             config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
+            doxygen = config.breathe_doxygen_config_options
+            doxygen["PREDEFINED"] = doxygen["PREDEFINED"].replace(
+                "XIOKV_", project.output.names.macros
+            )
         except XiokvError as error:
             raise ConfigError(str(error)) from error
 
