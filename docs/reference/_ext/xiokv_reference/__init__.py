@@ -69,9 +69,8 @@ class _Pages:
             folder = headers.folder(project.output)
             config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
             doxygen = config.breathe_doxygen_config_options
-            doxygen["PREDEFINED"] = doxygen["PREDEFINED"].replace(
-                "XIOKV_", project.output.names.macros
-            )
+            own = doxygen["PREDEFINED"].replace("XIOKV_", project.output.names.macros)
+            doxygen["PREDEFINED"] = own
         except XiokvError as error:
             raise ConfigError(str(error)) from error
 
