@@ -22,10 +22,17 @@ _STATUS_MEMBER, _STATUS_RECORD = "status.", "xiokv_status"
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The command that a completion is of: its name, and the size that it carried."""
+    """The command that a completion is of.
+
+    Attributes:
+        command: its name.
+        brings: what it brings to the host, whose whole size DW0 then is; or empty.
+        room: bytes of the buffer for that.
+    """
 
     command: str
-    value_size: int
+    brings: str
+    room: int
 
 
 def decode_completion(spec: Spec, data: bytes, completed: Completed | None = None) -> Decoded:
@@ -69,14 +76,16 @@ def _meanings(spec: Spec, values: Mapping[str, int], completed: Completed | None
         "more": "the error log holds more" if values["more"] else "no more in the error log",
         "dnr": "do not retry" if values["dnr"] else "not set",
     }
-    if completed and completed.command == "retrieve" and succeeded:
-        meanings["dw0"] = _retrieved(values["dw0"], completed.value_size)
+    if completed and completed.brings and succeeded:
+        meanings["dw0"] = _brought(values["dw0"], completed)
     return meanings
 
 
-def _retrieved(size: int, room: int) -> str:
-    whole = f"the value has {in_units(size)}"
-    return whole if size <= room else f"{whole}, truncated: the buffer had {in_units(room)}"
+def _brought(size: int, completed: Completed) -> str:
+    whole = f"the {completed.brings} has {in_units(size)}"
+    if size <= completed.room:
+        return whole
+    return f"{whole}, truncated: the buffer had {in_units(completed.room)}"
 
 
 def _brief(spec: Spec, member: str) -> str:

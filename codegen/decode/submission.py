@@ -121,11 +121,20 @@ def _unknown(spec: Spec, entry: int, admin: bool) -> Decoded:
     last = max(field.dword for field in shared.of_kind(FieldKind.NSID))
     rows = [_shared(field, entry) for field in shared.fields if field.dword <= last]
     rows += [_raw(dword, entry) for dword in range(last + 1, SQE_DWORDS)]
-    known = ", ".join(f"{command.opcode:#04x} {command.name}" for command in spec.commands)
-    title = f"unknown command, opcode {opcode:#04x}; the spec has {known}"
+    return Decoded("sqe", _unknown_title(spec, opcode, admin), tuple(rows))
+
+
+def _unknown_title(spec: Spec, opcode: int, admin: bool) -> str:
     if admin:
-        title = f"admin command, opcode {opcode:#04x}; the spec has commands of I/O queues alone"
-    return Decoded("sqe", title, tuple(rows))
+        return f"admin command, opcode {opcode:#04x}; the spec has commands of I/O queues alone"
+    for operation in spec.operations:  # one without a command, which would be known
+        if operation.opcode == opcode:
+            return (
+                f"{operation.name}, opcode {opcode:#04x}, a vendor's command that is off; its"
+                " fields are known where xiokv.toml has exec = true under [semantics]"
+            )
+    known = ", ".join(f"{command.opcode:#04x} {command.name}" for command in spec.commands)
+    return f"unknown command, opcode {opcode:#04x}; the spec has {known}"
 
 
 def _shared(field: SqeField, entry: int) -> Row:
