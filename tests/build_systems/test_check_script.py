@@ -202,16 +202,30 @@ def test_the_one_line_of_the_action_runs_the_script(foreign: Path, stale: bool) 
     assert ran.out.startswith("::error file=gpu io/") is stale
 
 
-@pytest.mark.parametrize(
-    ("schema", "path"),
-    [
-        ("vendor.github-actions", "action.yml"),
-        ("vendor.github-workflows", ".github/workflows/ci.yml"),
-    ],
-)
-def test_the_files_for_github_fit_their_schemas(schema: str, path: str) -> None:
-    well(BIN / "check-jsonschema", "--builtin-schema", schema, ROOT / path)
+WORKFLOW = ("check-jsonschema", "--builtin-schema", "vendor.github-workflows")
+YAML = {
+    ".github/workflows/ci.yml": WORKFLOW,
+    ".pre-commit-hooks.yaml": ("pre-commit", "validate-manifest"),
+    "action.yml": ("check-jsonschema", "--builtin-schema", "vendor.github-actions"),
+    "templates/project/xiokv-outdated.yml": WORKFLOW,
+    "templates/project/xiokv.yml": WORKFLOW,
+}
 
 
-def test_pre_commit_accepts_the_list_of_hooks() -> None:
-    well(BIN / "pre-commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml")
+@pytest.mark.parametrize("path", YAML)
+def test_a_file_of_yaml_fits_its_schema(path: str) -> None:
+    program, *arguments = YAML[path]
+    well(BIN / program, *arguments, ROOT / path)
+
+
+@pytest.mark.parametrize("spoiled", ["jobs:\n  a:\n    step: []\n", "on: push\non: push\n"])
+def test_a_workflow_that_is_none_is_found(tmp_path: Path, spoiled: str) -> None:
+    (tmp_path / "bad.yml").write_text(f"name: bad\n{spoiled}", encoding="utf-8")
+    program, *arguments = WORKFLOW
+    assert run(BIN / program, *arguments, tmp_path / "bad.yml").code != 0
+
+
+def test_every_file_of_yaml_has_a_schema() -> None:
+    """Also one that is new, and not yet added to the repository."""
+    asked = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.yml", "*.yaml")
+    assert sorted(well(*asked, cwd=ROOT).splitlines()) == sorted(YAML)
