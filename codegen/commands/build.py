@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xiokv.codegen.config import TARGETS, Config, check_architecture, load_config
+from xiokv.codegen.allowed import check_architecture
+from xiokv.codegen.config import TARGETS, Config, load_config
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import held
 from xiokv.codegen.lock import Lock, dump_lock
