@@ -62,6 +62,29 @@ def test_cmake_finds_each_and_links_them_into_one_program(
     assert {path.name for path in out.glob("*.so")} == {"libacme_module.so", "libstorage_module.so"}
 
 
+RENDERED = """\
+cmake_minimum_required(VERSION 3.20)
+project(rendered LANGUAGES C)
+find_package(xiokv-acme-kv REQUIRED)
+xiokv_generate(TARGET kv PROJECT "{project}")
+add_executable(plain_names "{units}/plain_names.c")
+target_link_libraries(plain_names PRIVATE kv)
+"""
+
+
+def test_the_build_renders_headers_in_a_namespace(
+    prefix: Path, acme: Project, tmp_path: Path
+) -> None:
+    need("cmake", "ninja", "cc")
+    text = RENDERED.format(project=acme.folder, units=UNITS)
+    (tmp_path / "CMakeLists.txt").write_text(text, encoding="utf-8")
+    out = tmp_path / "out"
+    well("cmake", "-G", "Ninja", "-S", tmp_path, "-B", out, f"-DCMAKE_PREFIX_PATH={prefix}")
+    well("cmake", "--build", out)
+    assert printed(out / "plain_names")[1] == acme.encoded(EXEC)
+    assert (out / "xiokv/kv/output/include/acme/kv/kv_exec.h").is_file()
+
+
 def test_pkg_config_finds_one_of_them(prefix: Path, acme: Project, tmp_path: Path) -> None:
     need("pkg-config")
     place = str(prefix / "share/pkgconfig")
