@@ -30,7 +30,7 @@ def command(project: str | None, prefix: str, as_json: bool) -> None:
     installed = install(config, folder)
     if installed.replaced:
         click.echo(
-            f"xiokv-gen: warning: {folder} held the files of spec {installed.replaced}, which these"
+            f"xiokv-gen: note: {folder} held the files of spec {installed.replaced}, which these"
             " replaced; a project that is to lie beside another one needs a cpp_namespace in"
             " [output] of its xiokv.toml",
             err=True,

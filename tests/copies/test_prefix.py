@@ -108,7 +108,7 @@ def test_what_takes_the_place_of_another_projects_files_is_told(
     assert installed(plain, prefix) == ""
     assert installed(plain, prefix) == ""
     said = installed(other, prefix)
-    assert said.startswith(f"xiokv-gen: warning: {prefix} held the files of spec ")
+    assert said.startswith(f"xiokv-gen: note: {prefix} held the files of spec ")
     assert "needs a cpp_namespace in [output] of its xiokv.toml" in said
     assert said.split(" spec ")[1][:64] in (plain.headers / "nvme_kv.h").read_text("utf-8")
     assert installed(other, prefix) == ""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #define XIOKV_NO_ENTRIES
 #include "kernels/kv_kernels.cpp"
 

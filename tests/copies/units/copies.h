@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// @file
 /// @brief What one unit for each copy gives to the program that links them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// @file
 /// @brief Two copies in device code of one unit: encoders, and the engine of
 /// one beside the headers of the other.

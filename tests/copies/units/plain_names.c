@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* C sees the plain names, whatever the namespace: functions, types,
  * enumerators. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// @file
 /// @brief All copies in one unit, their headers in between each other: an entry
 /// and the words of each, and what the units that it is linked with say.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /// @file
 /// @brief One copy in a unit of its own: the words of operations, which the
 /// linker joins where two copies have the same names, and the engine.
