@@ -14,6 +14,7 @@ from typing import Any
 
 from xiokv.codegen.bits import Bits
 from xiokv.codegen.errors import UsageError
+from xiokv.codegen.semantics.exec import load_exec
 from xiokv.codegen.spec.model import (
     Command,
     FieldKind,
@@ -54,20 +55,24 @@ def look_up(spec: Spec, name: str) -> Shown:
     for alias, item in items.items():
         folded.setdefault(alias.casefold(), item)
     found = items.get(name) or folded.get(name.casefold())
+    if found is None and spec.exec is None:
+        _refuse_exec(name)
     if found is None:
-        _refuse_unasked(spec, name)
         near = ", ".join(_near(name, list(items)))
         hint = f"the nearest: {near}" if near else "such as retrieve, Status, xiokv_cpl or 0x87"
         raise UsageError(f"the spec has nothing called {name!r}; {hint}")
     return found
 
 
-def _refuse_unasked(spec: Spec, name: str) -> None:
-    """Refuse the name of a command that the project has not asked for."""
-    names = (operation.name for operation in spec.operations)
+def _refuse_exec(name: str) -> None:
+    """Say of a name that only Exec brings along how to have it."""
+    rules = load_exec()
+    fields = (*rules.fields, *rules.lengths.values())
+    names = {known.casefold() for known in (*rules.docs, *(field.name for field in fields))}
     if name.casefold() in names:
         raise UsageError(
-            f"this project has no {name.casefold()}; [semantics] exec = true in xiokv.toml adds it"
+            f"{name!r} is of the vendor command {rules.name}, which is off: write exec = true under"
+            " [semantics] in the xiokv.toml of a project"
         )
 
 

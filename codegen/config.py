@@ -6,15 +6,21 @@ whose paths are absolute, resolved and inside the project's folder.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from xiokv.codegen.allowed import (
+    check_architecture,
+    check_ref,
+    check_template,
+    check_upstream_path,
+)
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import resolve_below, stays_below
+from xiokv.codegen.naming import Names, check_namespace
 from xiokv.codegen.semantics.profiles import DEFAULT, packaged
 from xiokv.codegen.tomlfile import Document, Table
 from xiokv.codegen.upstream.urls import check_url
@@ -32,17 +38,6 @@ _SPEC_FILE = PurePosixPath("spec/nvme_kv.json")  # below the output folder
 _SPDK = "https://github.com/spdk/spdk"
 _SPDK_FILES = ("include/spdk/nvme_spec.h", "include/spdk/nvme_kv.h")
 _SPDK_URL = "https://raw.githubusercontent.com/spdk/spdk/{commit}/{path}"
-_REF = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]*")
-_UPSTREAM_PATH = re.compile(r"[0-9A-Za-z_.][0-9A-Za-z_.+/-]*")
-# The architectures of the targets that have several, and examples.
-_ARCHITECTURES = {
-    "hip": (
-        re.compile(r"gfx[0-9a-f]{3,}(?::(xnack|sramecc)[+-](?!.*:\1))*"),
-        "gfx90a or gfx942:xnack+, each feature once",
-    ),
-    "cuda": (re.compile(r"(?:sm|compute)_[0-9]+[af]?"), "sm_90 or compute_80"),
-}
-_GENERIC = re.compile(r"gfx[0-9]+(?:-[0-9]+)?-generic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +71,19 @@ class Semantics:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What to render and where; `python` is the path of the Python twin."""
+    """What to render and where.
+
+    Attributes:
+        dir: folder of all outputs, but for the twin that is elsewhere.
+        emit: the outputs, in the order of `EMIT`.
+        python: path of the Python twin.
+        names: what the copy of the C code goes by.
+    """
 
     dir: Path
     emit: tuple[str, ...]
     python: Path
+    names: Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,33 +151,6 @@ def read_config(document: Document, root: Path) -> Config:
     return config
 
 
-def check_ref(ref: str) -> str | None:
-    """Return why `ref` is no acceptable name of a tag, branch or commit, or None."""
-    if _REF.fullmatch(ref) and ".." not in ref:
-        return None
-    return (
-        f"ref {ref!r} is not allowed; a ref starts with a letter or digit, goes on with"
-        " letters, digits, '.', '_', '/', '-', and has no '..'"
-    )
-
-
-def check_architecture(target: str, name: str) -> str | None:
-    """Return why `name` is no architecture of a target, or None."""
-    if target not in _ARCHITECTURES:
-        return f"{name!r}: {target} is compiled for this machine's processor"
-    shape, example = _ARCHITECTURES[target]
-    if shape.fullmatch(name):
-        return None
-    if shape.fullmatch(name.lower()):
-        return f"{name!r} is no architecture of {target}; did you mean {name.lower()}?"
-    if _GENERIC.fullmatch(name):
-        return (
-            f"{name!r} is no architecture of {target}: generic processors need code objects"
-            " of version 6, and xiokv makes version 5; name the processor, such as gfx1100"
-        )
-    return f"{name!r} is no architecture of {target}; write for example {example}"
-
-
 def _in_folder(folder: Path) -> Path:
     path = folder.resolve() / CONFIG_NAME
     if not path.is_file():
@@ -236,16 +212,15 @@ class _Reader:
         faults = {
             "ref": check_ref(upstream.ref),
             "repository": check_url(upstream.repository),
-            "url": _template_fault(upstream.url),
+            "url": check_template(upstream.url),
             "files": None if upstream.files else "files names no file; name one at least",
         }
         for key, fault in faults.items():
             if fault:
                 table.fault(key, fault)
         for name in upstream.files:
-            path = PurePosixPath(name)
-            if not _UPSTREAM_PATH.fullmatch(name) or ".." in path.parts or str(path) != name:
-                table.fault("files", f"files: {name!r} is no path within a repository")
+            if fault := check_upstream_path(name):
+                table.fault("files", f"files: {fault}")
         return upstream
 
     def semantics(self, table: Table) -> Semantics:
@@ -268,6 +243,7 @@ class _Reader:
             dir=folder,
             emit=tuple(kind for kind in EMIT if kind in emit),
             python=self._path(table, "python", twin) if twin else folder / "nvme_kv.py",
+            names=_names(table),
         )
         own = (self._root / CONFIG_NAME, self._root / LOCK_NAME)
         if output.python in (self._root, folder, folder / _SPEC_FILE, *own):
@@ -305,12 +281,15 @@ def _inside(root: Path, text: str) -> Path | None:
     return resolve_below(root, root / text)
 
 
-def _template_fault(template: str) -> str | None:
-    """Return why `template` cannot be filled in with a commit and a path, or None."""
-    shape = template.replace("{commit}", "").replace("{path}", "")
-    if "{commit}" not in template or "{path}" not in template or "{" in shape or "}" in shape:
-        return f"url = {template!r} must hold {{commit}} and {{path}}, and no other braces"
-    return check_url(template)
+def _names(table: Table) -> Names:
+    """Return the names of the project's copy; those of xiokv where the key is missing."""
+    if not table.has("cpp_namespace"):
+        return Names()
+    namespace = table.string("cpp_namespace", "")
+    if fault := check_namespace(namespace):
+        table.fault("cpp_namespace", fault)
+        return Names()
+    return Names(namespace)
 
 
 def _check_choices(table: Table, key: str, given: Iterable[str], allowed: tuple[str, ...]) -> None:

@@ -1,12 +1,14 @@
 """Writes into a folder that has no lock, and keeps a list there of what it wrote.
 
-In: texts by path, and the place of the list. Out: what was written, and what was taken away:
-files that an earlier run listed and that are no longer rendered.
+In: texts by path, the place of the list, the hash of their spec. Out: what was written, and
+what was taken away: files that an earlier run listed and that are no longer rendered; and of
+which spec those were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from xiokv.codegen.errors import XiokvError
@@ -14,8 +16,33 @@ from xiokv.codegen.files import held, read_text, stays_below
 from xiokv.codegen.render.text import MARK
 from xiokv.codegen.writer import Written, write
 
+_SPEC = "# spec "
 
-def write_listed(folder: Path, texts: Mapping[Path, str], name: str, command: str) -> Written:
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What was done.
+
+    Attributes:
+        files: what was written and taken away.
+        replaced: hash of another spec, whose files these took the place of; or empty.
+    """
+
+    files: Written
+    replaced: str
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """What an earlier run wrote, from the folder, and from which spec."""
+
+    spec: str = ""
+    names: tuple[str, ...] = ()
+
+
+def write_listed(
+    folder: Path, texts: Mapping[Path, str], name: str, command: str, spec: str
+) -> Listed:
     """Write the texts below `folder`, an absolute path without links, which is made.
 
     Args:
@@ -23,6 +50,7 @@ def write_listed(folder: Path, texts: Mapping[Path, str], name: str, command: st
         texts: what to write, by absolute path.
         name: path of the list, from the folder.
         command: what the list's head says that it is of.
+        spec: hash of the spec that the texts are of.
 
     Raises:
         XiokvError: a file in the way belongs to somebody else, or cannot be written;
@@ -32,19 +60,22 @@ def write_listed(folder: Path, texts: Mapping[Path, str], name: str, command: st
     path = folder / name
 
     def record(written: Iterable[str]) -> Mapping[Path, str]:
-        return {path: head + "".join(f"{line}\n" for line in sorted(written))}
+        lines = "".join(f"{line}\n" for line in sorted(written))
+        return {path: f"{head}{_SPEC}{spec}\n{lines}"}
 
     folder.mkdir(parents=True, exist_ok=True)
     with held(folder):
-        return write(folder, texts, _listed(path, head, command), record)
+        before = _read(path, head, command)
+        files = write(folder, texts, before.names, record)
+    return Listed(files, before.spec if before.spec != spec else "")
 
 
-def _listed(path: Path, head: str, command: str) -> tuple[str, ...]:
-    """Return the files that an earlier run wrote, from the folder."""
+def _read(path: Path, head: str, command: str) -> _List:
     text = read_text(path, str(path))
     if text is None:
-        return ()
+        return _List()
     first, *names = text.splitlines() or [""]
+    spec = names.pop(0).removeprefix(_SPEC) if names and names[0].startswith(_SPEC) else ""
     if f"{first}\n" != head or not all(map(stays_below, names)):
         raise XiokvError(f"{path}: not a list that {command} wrote; move it, or mend it")
-    return tuple(names)
+    return _List(spec, tuple(names))

@@ -104,6 +104,11 @@ class Table:
         self._known: set[str] = set()
         self._not_read: set[str] = set()
 
+    def has(self, key: str) -> bool:
+        """Tell whether the text gives a value, of whatever type."""
+        self._known.add(key)
+        return key in self._values
+
     def string(self, key: str, default: str | None = None) -> str:
         """Return a string."""
         return self._take(key, str, default)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from xiokv.codegen.allowed import check_architecture
 from xiokv.codegen.clipath import GivenPath
-from xiokv.codegen.config import TARGETS, Config, check_architecture, load_config
+from xiokv.codegen.config import TARGETS, Config, load_config
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import held
 from xiokv.codegen.listed import write_listed
@@ -126,8 +127,9 @@ def emit_elsewhere(config: Config, folder: Path) -> Written:
     """Write the text below another folder, with a list of it, since the lock has none."""
     output = replace(config.output, dir=folder, python=folder / config.output.python.name)
     with held(config.root):
-        texts = render_all(load_spec(config), output)
-    return write_listed(folder, texts, _LIST, "xiokv-gen build --out")
+        spec = load_spec(config)
+        texts = render_all(spec, output)
+    return write_listed(folder, texts, _LIST, "xiokv-gen build --out", spec.identity.spec).files
 
 
 def _as_text(written: Written, root: Path) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from xiokv.codegen.allowed import check_ref
 from xiokv.codegen.clipath import GivenPath
-from xiokv.codegen.config import Config, check_ref, load_config
+from xiokv.codegen.config import Config, load_config
 from xiokv.codegen.diff import Changes
 from xiokv.codegen.errors import BreakingChangeError, UsageError
 from xiokv.codegen.files import held

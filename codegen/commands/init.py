@@ -40,6 +40,8 @@ dir = "generated"
 # include. python: the same definitions as one Python file. rocm-xio: nvme-kv.h for that
 # library, which needs none of the others.
 emit = {emit}
+# A C++ namespace for the headers, where those of another project may meet them:
+# cpp_namespace = "acme::kv"
 
 [compile]
 # What each build compiles besides: "host" for the kernels as a library for this machine,

@@ -10,7 +10,7 @@ import click
 from xiokv.codegen.clipath import GivenPath
 from xiokv.codegen.config import load_config
 from xiokv.codegen.install import install
-from xiokv.codegen.writer import Written
+from xiokv.codegen.listed import Listed
 
 
 @click.command(name="install")
@@ -26,20 +26,29 @@ def command(project: str | None, prefix: str, as_json: bool) -> None:
     """Install headers, kernel sources, packages and the Python twin below a prefix."""
     config = load_config(project)
     folder = Path(prefix).resolve()
-    written = install(config, folder)
-    click.echo(_as_json(written, folder) if as_json else _as_text(written, folder))
+    installed = install(config, folder)
+    if installed.replaced:
+        click.echo(
+            f"xiokv-gen: note: {folder} held the files of spec {installed.replaced}, which these"
+            " replaced; a project that is to lie beside another one needs a cpp_namespace in"
+            " [output] of its xiokv.toml",
+            err=True,
+        )
+    click.echo(_as_json(installed, folder) if as_json else _as_text(installed, folder))
 
 
-def _as_text(written: Written, prefix: Path) -> str:
-    lines = [f"wrote {path}" for path in written.changed]
-    lines += [f"removed {path}" for path in written.removed]
+def _as_text(installed: Listed, prefix: Path) -> str:
+    lines = [f"wrote {path}" for path in installed.files.changed]
+    lines += [f"removed {path}" for path in installed.files.removed]
     return "\n".join(lines or [f"what is installed in {prefix} is up to date"])
 
 
-def _as_json(written: Written, prefix: Path) -> str:
+def _as_json(installed: Listed, prefix: Path) -> str:
+    files = installed.files
     values = {
         "prefix": str(prefix),
-        "written": [path.relative_to(prefix).as_posix() for path in written.changed],
-        "removed": [path.relative_to(prefix).as_posix() for path in written.removed],
+        "written": [path.relative_to(prefix).as_posix() for path in files.changed],
+        "removed": [path.relative_to(prefix).as_posix() for path in files.removed],
+        "replaced_spec": installed.replaced,
     }
     return json.dumps(values, indent=2)

@@ -9,34 +9,36 @@ import click
 
 from xiokv.codegen.config import Config, load_config
 from xiokv.codegen.errors import UsageError, XiokvError
-from xiokv.codegen.render.packages import CMAKE_DIR, PKGCONFIG_DIR
+from xiokv.codegen.naming import Names
+from xiokv.codegen.render.packages import PKGCONFIG_DIR, cmake_dir
 
-# What may be asked for: the output that makes it, and its folder in the output folder.
-_PLACES = {
-    "include": ("headers", "include"),
-    "cmake": ("cmake", CMAKE_DIR),
-    "pkgconfig": ("pkgconfig", PKGCONFIG_DIR),
-}
+# What may be asked for, and the output that makes it.
+_EMIT = {"include": "headers", "cmake": "cmake", "pkgconfig": "pkgconfig"}
 
 
 @click.command(name="path")
-@click.argument("name", type=click.Choice(list(_PLACES)))
+@click.argument("name", type=click.Choice(list(_EMIT)))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def command(project: str | None, name: str, as_json: bool) -> None:
-    """Print the folder to give to -I, to CMake as xiokv_DIR, or in PKG_CONFIG_PATH."""
+    """Print the folder to give to -I, to CMake as <package>_DIR, or in PKG_CONFIG_PATH."""
     path = _folder(load_config(project), name)
     click.echo(json.dumps({"name": name, "path": str(path)}, indent=2) if as_json else path)
 
 
 def _folder(config: Config, name: str) -> Path:
-    emit, below = _PLACES[name]
+    emit = _EMIT[name]
     if emit not in config.output.emit:
         raise UsageError(
             f"this project has no {name} folder: add {emit!r} to emit in [output] of"
             f" {config.root}/xiokv.toml, then run xiokv-gen build"
         )
-    path = config.output.dir / below
+    path = config.output.dir / _below(name, config.output.names)
     if not path.is_dir():
         raise XiokvError(f"there is no {path} yet; run xiokv-gen build")
     return path
+
+
+def _below(name: str, names: Names) -> str:
+    """Return a folder, from the output folder."""
+    return {"include": "include", "cmake": cmake_dir(names), "pkgconfig": PKGCONFIG_DIR}[name]

@@ -24,9 +24,16 @@ _STATUS_MEMBER, _STATUS_RECORD = "status.", "xiokv_status"
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The command that a completion is of: its name, and the bytes that its buffer had."""
+    """The command that a completion is of.
+
+    Attributes:
+        command: its name.
+        brings: what it brings to the host, whose whole size DW0 then is; or empty.
+        room: bytes of the buffer for that.
+    """
 
     command: str
+    brings: str
     room: int
 
 
@@ -71,15 +78,16 @@ def _meanings(spec: Spec, values: Mapping[str, int], completed: Completed | None
         "more": "the error log holds more" if values["more"] else "no more in the error log",
         "dnr": "do not retry" if values["dnr"] else "not set",
     }
-    if completed and completed.command in _RETURNED and succeeded:
-        what = _RETURNED[completed.command]
-        meanings["dw0"] = _returned(what, values["dw0"], completed.room)
+    if completed and completed.brings and succeeded:
+        meanings["dw0"] = _brought(values["dw0"], completed)
     return meanings
 
 
-def _returned(what: str, size: int, room: int) -> str:
-    whole = f"the {what} has {in_units(size)}"
-    return whole if size <= room else f"{whole}, truncated: the buffer had {in_units(room)}"
+def _brought(size: int, completed: Completed) -> str:
+    whole = f"the {completed.brings} has {in_units(size)}"
+    if size <= completed.room:
+        return whole
+    return f"{whole}, truncated: the buffer had {in_units(completed.room)}"
 
 
 def _brief(spec: Spec, member: str) -> str:

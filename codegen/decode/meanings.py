@@ -14,6 +14,7 @@ from xiokv.codegen.spec.model import Command, FieldKind, Spec, SqeField
 
 RESERVED_ARE_SET = "reserved bits are set"
 
+_EXEC_PREFIX = 2  # bytes of the key's length, with which the data of Exec begin
 _ALL_NAMESPACES = "XIOKV_GLOBAL_NS_TAG"
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
@@ -136,14 +137,32 @@ def _options(context: Context, field: SqeField, value: int) -> Said:
     return Said(", ".join(names) or "none", faults)
 
 
+def _payload_length(context: Context, field: SqeField, value: int) -> Said:
+    least = _EXEC_PREFIX + context.command.key_min
+    faults = (f"a payload has {least} bytes or more",) if value < least else ()
+    return Said(f"payload of {in_units(value)}: length of the key, key, input", faults)
+
+
+def _input_length(context: Context, field: SqeField, value: int) -> Said:
+    return Said(f"input of {in_units(value)}, which follows the key in the data")
+
+
+def _output_size(context: Context, field: SqeField, value: int) -> Said:
+    return Said(f"host buffer of {in_units(value)}" if value else "no output is wanted")
+
+
+def _operation(context: Context, field: SqeField, value: int) -> Said:
+    return Said(f"operation {value}, as the controller numbers them")
+
+
 def _metadata_pointer(context: Context, field: SqeField, value: int) -> Said:
     return Said("no metadata" if value == 0 else "metadata")
 
 
 def _semantic(context: Context, field: SqeField, value: int) -> Said:
     declared = next(f for f in context.spec.profile.fields if f.name == field.name)
-    unit = f" {declared.unit}" if declared.unit else ""
-    return Said(f"{value}{unit}: {declared.meaning}")
+    number = f"{value} {declared.unit}".rstrip()
+    return Said(": ".join(filter(None, (number, declared.meaning))))
 
 
 def _reserved(context: Context, field: SqeField, value: int) -> Said:
@@ -159,6 +178,10 @@ _MEANINGS: Mapping[FieldKind, Callable[[Context, SqeField, int], Said]] = {
     FieldKind.KEY_LENGTH: _key_length,
     FieldKind.VALUE_SIZE: _value_size,
     FieldKind.OPTIONS: _options,
+    FieldKind.PAYLOAD_LENGTH: _payload_length,
+    FieldKind.INPUT_LENGTH: _input_length,
+    FieldKind.OUTPUT_SIZE: _output_size,
+    FieldKind.OPERATION: _operation,
     FieldKind.METADATA_POINTER: _metadata_pointer,
     FieldKind.SEMANTIC: _semantic,
     FieldKind.RESERVED: _reserved,

@@ -33,9 +33,15 @@ def decode_all(spec: Spec, entries: Iterable[Entry]) -> Iterator[Decoded]:
         command = command_of(spec, entry.data)
         if qid and command:
             context = Context(spec, command, int.from_bytes(entry.data, "little"))
-            room = FieldKind.OUTPUT_SIZE if command.key_in_data else FieldKind.VALUE_SIZE
-            about = Completed(command.name, context.value(room))
-            open_commands[qid, context.value(FieldKind.CID)] = about
+            open_commands[qid, context.value(FieldKind.CID)] = _open(context)
+
+
+def _open(context: Context) -> Completed:
+    command = context.command
+    if command.of_kind(FieldKind.OUTPUT_SIZE):
+        return Completed(command.name, "output", context.value(FieldKind.OUTPUT_SIZE))
+    brings = "value" if command.name == "retrieve" else ""
+    return Completed(command.name, brings, context.value(FieldKind.VALUE_SIZE))
 
 
 def _cid(spec: Spec, data: bytes) -> int:

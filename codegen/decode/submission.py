@@ -127,11 +127,11 @@ def _unknown(spec: Spec, entry: int, admin: bool) -> Decoded:
 def _unknown_title(spec: Spec, opcode: int, admin: bool) -> str:
     if admin:
         return f"admin command, opcode {opcode:#04x}; the spec has commands of I/O queues alone"
-    for operation in spec.operations:
+    for operation in spec.operations:  # one without a command, which would be known
         if operation.opcode == opcode:
             return (
-                f"{operation.name}, opcode {opcode:#04x}, if the controller has it; a project with"
-                " exec = true shows its fields"
+                f"{operation.name}, opcode {opcode:#04x}, a vendor's command that is off; its"
+                " fields are known where xiokv.toml has exec = true under [semantics]"
             )
     known = ", ".join(f"{command.opcode:#04x} {command.name}" for command in spec.commands)
     return f"unknown command, opcode {opcode:#04x}; the spec has {known}"

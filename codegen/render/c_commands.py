@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from xiokv.codegen.bits import Bits
 from xiokv.codegen.render.c_text import Function, alternatives, doc, pack, signature
+from xiokv.codegen.render.text import description
 from xiokv.codegen.spec.model import (
     SQE_DWORDS,
     Command,
@@ -152,7 +153,7 @@ def _checked(
         command.brief,
         "CID and data pointer are 0: xiokv_sqe_set_cid and xiokv_sqe_set_prp fill them in.",
         *_says(names, command),
-        *(f"@param {_free_name(f.name)} {f.told}" for f in declared),
+        *(f"@param {_free_name(f.name)} {description(f)}" for f in declared),
         "@return XIOKV_E_OK, or why the request was refused.",
     )
     return Function(comment, signature("int", name, [*_parameters(names), *parameters]))

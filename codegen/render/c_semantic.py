@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from xiokv.codegen.bits import Bits
 from xiokv.codegen.render.c_text import Function, assign, doc, signature
+from xiokv.codegen.render.text import description
 from xiokv.codegen.spec.model import FieldKind, SemanticField, Spec
 
 
@@ -59,7 +60,7 @@ def _view(field: SemanticField, spec: Spec) -> AccessorView:
 def _set(field: SemanticField) -> Function:
     comment = doc(
         f"Place semantic field {field.name}, CDW{field.dword}{field.bits}, for a raw encoder.",
-        field.told,
+        description(field),
         "@param reserved Where it goes; other bits stay, all of them when refused.",
         "@param value The value.",
         "@return XIOKV_E_OK, or XIOKV_E_SEMANTIC for one too wide for its bits.",
@@ -71,7 +72,7 @@ def _set(field: SemanticField) -> Function:
 def _get(field: SemanticField) -> Function:
     comment = doc(
         f"Read semantic field {field.name}, CDW{field.dword}{field.bits}, of an entry.",
-        field.told,
+        description(field),
         "@param sqe The entry.",
         f"@return Its value; 0 for an entry that is none of {', '.join(field.commands)}.",
     )

@@ -27,13 +27,17 @@ class Function:
 def doc(brief: str, *more: str, indent: int = 0) -> str:
     """Return a Doxygen comment: a @brief, then one paragraph or one command a text.
 
-    A text of `more` that begins with ``@param NAME`` or ``@return`` is such a command.
+    A text of `more` that begins with ``@param NAME`` or ``@return`` is such a command; one
+    of which a comment can hold nothing is left out.
     """
     blocks = [_wrap(f"@brief {c_comment(brief)}", indent)]
     for text in more:
         command = text.startswith("@")
-        blocks += [] if command else [" " * indent + "///"]
-        blocks.append(_wrap("@" + c_comment(text[1:]) if command else c_comment(text), indent))
+        clean = "@" + c_comment(text[1:]) if command else c_comment(text)
+        if not command and clean:
+            blocks.append(" " * indent + "///")
+        if clean:
+            blocks.append(_wrap(clean, indent))
     return "\n".join(blocks)
 
 

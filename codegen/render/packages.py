@@ -1,40 +1,53 @@
 """The outputs ``cmake`` and ``pkgconfig``: how build systems find the headers.
 
-In: a finished spec. Out: ``{path: text}``, relative to the output folder, which is laid out
-as a prefix is: ``include/`` and ``share/``. So the same texts serve in the project and, copied
-by ``xiokv-gen install``, below any other prefix.
+In: a finished spec, and what the project's copy goes by. Out: ``{path: text}``, relative to
+the output folder, which is laid out as a prefix is: ``include/`` and ``share/``. So the same
+texts serve in the project and, copied by ``xiokv-gen install``, below any other prefix.
 """
 
 from __future__ import annotations
 
+from xiokv.codegen.naming import Names
 from xiokv.codegen.render.env import render
 from xiokv.codegen.render.static import static_cmake
 from xiokv.codegen.spec.model import Spec
 from xiokv.codegen.version import SERIES
 
-CMAKE_DIR = "share/cmake/xiokv"
 PKGCONFIG_DIR = "share/pkgconfig"
-INSTALLED = "share/xiokv"  # what is neither a header nor for a build system, when installed
 
 
-def render_cmake(spec: Spec) -> dict[str, str]:
+def cmake_dir(names: Names) -> str:
+    """Return the folder of the CMake package."""
+    return f"share/cmake/{names.package}"
+
+
+def installed_dir(names: Names) -> str:
+    """Return where, when installed, is what is neither a header nor for a build system."""
+    return f"share/{names.package}"
+
+
+def render_cmake(spec: Spec, names: Names) -> dict[str, str]:
     """Return the files of the CMake package."""
-    names = ("xiokv-config.cmake", "xiokv-config-version.cmake")
+    folder = cmake_dir(names)
     values = {
         "series": SERIES,
-        "up": _up(CMAKE_DIR),
-        "kernels": ("kernels", f"{INSTALLED}/kernels"),
+        "up": _up(folder),
+        "kernels": ("kernels", f"{installed_dir(names)}/kernels"),
+        "names": names,
+        "include": f"${{{names.package}_INCLUDE_DIR}}",
     }
     rendered = {
-        f"{CMAKE_DIR}/{name}": render(f"cmake/{name}.j2", spec=spec, **values) for name in names
+        f"{folder}/{names.package}-{end}": render(f"cmake/xiokv-{end}.j2", spec=spec, **values)
+        for end in ("config.cmake", "config-version.cmake")
     }
-    return {**rendered, **static_cmake(CMAKE_DIR, "xiokv-generate.cmake")}
+    return {**rendered, **static_cmake(folder, "xiokv-generate.cmake")}
 
 
-def render_pkgconfig(spec: Spec) -> dict[str, str]:
+def render_pkgconfig(spec: Spec, names: Names) -> dict[str, str]:
     """Return the file that pkg-config reads."""
-    text = render("pkgconfig/xiokv.pc.j2", spec=spec, series=SERIES, up=_up(PKGCONFIG_DIR))
-    return {f"{PKGCONFIG_DIR}/xiokv.pc": text}
+    values = {"series": SERIES, "up": _up(PKGCONFIG_DIR), "names": names}
+    text = render("pkgconfig/xiokv.pc.j2", spec=spec, **values)
+    return {f"{PKGCONFIG_DIR}/{names.package}.pc": text}
 
 
 def _up(folder: str) -> str:

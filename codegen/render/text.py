@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from xiokv.codegen.spec.model import Provenance, Spec
+from xiokv.codegen.spec.model import Provenance, SemanticField, Spec
 
 # What C would read as the end or the start of a comment, a line continuation, the
 # trigraph of one, or a Doxygen command; entities keep the rendered documentation exact.
@@ -59,6 +59,12 @@ def py_doc(text: str) -> str:
 def py_str(text: str) -> str:
     """Return the text as a Python string literal, in ASCII."""
     return ascii(text)
+
+
+def description(field: SemanticField) -> str:
+    """Return meaning and unit of a field, without what its profile leaves empty."""
+    unit = one_line(field.unit)
+    return " ".join(filter(None, (one_line(field.meaning), f"Unit: {unit}." if unit else "")))
 
 
 def _origin(provenance: Provenance) -> str:

@@ -1,7 +1,8 @@
-"""Names that a semantic field may not have, since it becomes a parameter or a member.
+"""Names that a semantic field or a namespace may not have: words of C, C++ and Python.
 
 The lists cover C11, C++20 and Python 3 (soft keywords included), the macros that a
-compiler predefines in lower case, and the parameters that every call already has.
+compiler predefines in lower case, and the parameters that every call already has: a field
+becomes a parameter or a member.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ start limit block_keys n gpu_buffer
 
 CPP_KEYWORDS = frozenset(_CPP.split())
 PARAMETERS = frozenset(_PARAMETERS.split())
-KEYWORDS = frozenset([*f"{_C} {_CPP} {_PYTHON_SOFT} {_PREDEFINED}".split(), *keyword.kwlist])
+C_WORDS = frozenset(f"{_C} {_CPP} {_PREDEFINED}".split())
+KEYWORDS = frozenset([*C_WORDS, *_PYTHON_SOFT.split(), *keyword.kwlist])
 
 
 def fault_of(name: str) -> str | None:

@@ -111,11 +111,6 @@ class SemanticField:
     meaning: str
     source: str = ""
 
-    @property
-    def told(self) -> str:
-        """Meaning and unit, for comments."""
-        return f"{self.meaning} Unit: {self.unit}." if self.unit else self.meaning
-
 
 @dataclass(frozen=True, slots=True)
 class Profile:

@@ -10,7 +10,7 @@ import ctypes  # noqa: F401 - used by the layouts further down
 import enum
 import operator
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -69,7 +69,9 @@ class _Layout(NamedTuple):
         return {field.name: field for field in self.fields if field.kind == kind}
 
 
-# Filled in further down, from the spec.
+# Filled in further down, from the spec. Commands with a form of their own have functions of
+# their own, encode_<name> and decode_<name>.
+_OWN_FORM: dict[int, tuple[str, Callable[[bytes], Command]]] = {}
 _COMMANDS: dict[int, _Layout] = {}
 _COMPLETION: dict[str, _Field] = {}
 _DTYPES: dict[str, dict[str, Any]] = {}
@@ -171,6 +173,8 @@ def decode_command(entry: bytes | bytearray | memoryview) -> Command:
         ValueError: the entry has another size, or its opcode is none of the commands.
     """
     dwords = _unpack(_SQE, entry, "a submission queue entry")
+    if own := _OWN_FORM.get(dwords[0] & 0xFF):
+        return own[1](bytes(entry))
     layout = _layout(dwords[0] & 0xFF)
     fields = {field.name: 0 for field in layout.fields}
     for field in layout.fields:
@@ -246,6 +250,9 @@ def _layout(command: int | str | enum.Enum) -> _Layout:
     for layout in _COMMANDS.values():
         if command in (layout.name, layout.opcode):
             return layout
+    for opcode, (name, _) in _OWN_FORM.items():
+        if command in (name, opcode):
+            raise ValueError(f"{name} has a form of its own; call encode_{name}")
     shown = f"{command:#04x}" if isinstance(command, int) else repr(command)
     known = ", ".join(f"{x.name} ({x.opcode:#04x})" for x in _COMMANDS.values())
     raise ValueError(f"{shown} is no Key-Value command; there are {known}")

@@ -15,7 +15,7 @@ from .conftest import BIN, Ran, need, run, well
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts/check-generated.sh"
-HEADER = "src/nvme/include/xiokv/nvme_kv.h"
+HEADER = "src/nvme/include/their/wire/nvme_kv.h"
 
 CONFIG = """\
 [upstream]
@@ -24,8 +24,9 @@ ref = "bundled"
 profile = "wire/layers.toml"
 [output]
 dir = "src/nvme"
+cpp_namespace = "their::wire"
 python = "tools/theirs/wire.py"
-emit = ["headers", "python", "cmake"]
+emit = ["headers", "engine", "python", "cmake"]
 """
 PROFILE = """\
 schema = 1
@@ -86,7 +87,7 @@ def _lose(folder: Path) -> None:
 
 SPOILED = [
     (_tamper, HEADER),
-    (_outdate, "src/nvme/include/xiokv/kv_commands.h"),
+    (_outdate, "src/nvme/include/their/wire/kv_commands.h"),
     (_lose, "tools/theirs/wire.py"),
 ]
 
@@ -95,6 +96,23 @@ def test_a_fresh_project_passes_and_nothing_is_touched(foreign: Path) -> None:
     ran = _script(foreign, "gpu io")
     assert (ran.code, ran.err) == (0, "")
     assert _git(foreign, "status", "--porcelain") == ""
+
+
+USE = """\
+from xiokv import runtime
+with runtime.Emulator() as controller, runtime.load("host").attach(controller) as kv:
+    controller.trace_start()
+    kv.store([b"a", b"b"], [b"12", b"34"], layer=[3, 200]).raise_for_status()
+    print(sorted(r.data[48] for r in controller.trace() if r.kind == "sqe" and r.qid))
+"""
+
+
+def test_its_module_runs_and_is_no_generated_file(foreign: Path) -> None:
+    folder = foreign / "gpu io"
+    well("xiokv-gen", "build", "--target", "host", cwd=folder)
+    assert well("python", "-c", USE, cwd=folder / "wire") == "[3, 200]\n"
+    assert _script(foreign, "gpu io").code == 0
+    assert _git(foreign, "status", "--porcelain") == '?? "gpu io/build/"\n'
 
 
 @pytest.mark.parametrize(("spoil", "named"), SPOILED)
@@ -184,16 +202,30 @@ def test_the_one_line_of_the_action_runs_the_script(foreign: Path, stale: bool) 
     assert ran.out.startswith("::error file=gpu io/") is stale
 
 
-@pytest.mark.parametrize(
-    ("schema", "path"),
-    [
-        ("vendor.github-actions", "action.yml"),
-        ("vendor.github-workflows", ".github/workflows/ci.yml"),
-    ],
-)
-def test_the_files_for_github_fit_their_schemas(schema: str, path: str) -> None:
-    well(BIN / "check-jsonschema", "--builtin-schema", schema, ROOT / path)
+WORKFLOW = ("check-jsonschema", "--builtin-schema", "vendor.github-workflows")
+YAML = {
+    ".github/workflows/ci.yml": WORKFLOW,
+    ".pre-commit-hooks.yaml": ("pre-commit", "validate-manifest"),
+    "action.yml": ("check-jsonschema", "--builtin-schema", "vendor.github-actions"),
+    "templates/project/xiokv-outdated.yml": WORKFLOW,
+    "templates/project/xiokv.yml": WORKFLOW,
+}
 
 
-def test_pre_commit_accepts_the_list_of_hooks() -> None:
-    well(BIN / "pre-commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml")
+@pytest.mark.parametrize("path", YAML)
+def test_a_file_of_yaml_fits_its_schema(path: str) -> None:
+    program, *arguments = YAML[path]
+    well(BIN / program, *arguments, ROOT / path)
+
+
+@pytest.mark.parametrize("spoiled", ["jobs:\n  a:\n    step: []\n", "on: push\non: push\n"])
+def test_a_workflow_that_is_none_is_found(tmp_path: Path, spoiled: str) -> None:
+    (tmp_path / "bad.yml").write_text(f"name: bad\n{spoiled}", encoding="utf-8")
+    program, *arguments = WORKFLOW
+    assert run(BIN / program, *arguments, tmp_path / "bad.yml").code != 0
+
+
+def test_every_file_of_yaml_has_a_schema() -> None:
+    """Also one that is new, and not yet added to the repository."""
+    asked = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.yml", "*.yaml")
+    assert sorted(well(*asked, cwd=ROOT).splitlines()) == sorted(YAML)

@@ -239,6 +239,8 @@ def test_an_entry_is_taken_apart_again(exec_twin: ModuleType, length: str) -> No
     assert (command.prp1, command.prp2, command.nsid) == (0x1000, 0x2000, 1)
     assert (command.length, command.length_of) == (17 if length == "payload" else 7, length)
     assert (command.output_size, command.operation, command.faults) == (9, 1, ())
+    assert exec_twin.decode_command(entry) == command
+    assert (command.name, command.opcode, command.key) == ("exec", 0x83, b"")
     entry[8] = entry[44] = 1
     assert [fault.split(" ")[0] for fault in exec_twin.decode_exec(entry).faults] == [
         "rsvd_cdw2",
@@ -254,7 +256,8 @@ def test_an_entry_is_taken_apart_again(exec_twin: ModuleType, length: str) -> No
         (lambda twin: twin.encode_exec(**FINE | {"operation": -1}), "operation = -0x1"),
         (lambda twin: twin.unpack_exec(b"\x01"), "no room for its key length"),
         (lambda twin: twin.unpack_exec(b"\x02\0a"), "ends within its key of 2"),
-        (lambda twin: twin.encode("exec", nsid=1, key=b"k"), "no Key-Value command"),
+        (lambda twin: twin.encode("exec", nsid=1, key=b"k"), "form of its own; call encode_exec"),
+        (lambda twin: twin.encode(0x83, nsid=1, key=b"k"), "form of its own; call encode_exec"),
     ],
 )
 def test_what_is_no_exec_is_refused(

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from xiokv.codegen.bits import Bits
 from xiokv.codegen.render.c import render_headers
-from xiokv.codegen.spec.model import Spec
+from xiokv.codegen.spec.model import SemanticField, Spec
 
 GENERATED = ("include/xiokv/nvme_kv.h", "include/xiokv/kv_commands.h")
 CLANG_FORMAT = Path(sys.executable).with_name("clang-format")
@@ -65,6 +66,30 @@ def test_clang_format_leaves_the_headers_alone(
         header.write_text(text, encoding="utf-8")
         subprocess.run([CLANG_FORMAT, f"--style={style}", "-i", header], check=True)
         assert header.read_text(encoding="utf-8") == text, path
+
+
+@pytest.mark.parametrize(
+    ("unit", "meaning", "said"),
+    [
+        ("index", "Layer.", "/// Layer. Unit: index.\n"),
+        ("", "Layer.", "/// Layer.\n"),
+        ("index", "", "/// Unit: index.\n"),
+        ("", "", ""),
+        ("\x01", "\u2028", ""),
+    ],
+)
+def test_a_comment_has_no_place_for_what_a_profile_leaves_empty(
+    make_spec: Any, unit: str, meaning: str, said: str
+) -> None:
+    field = SemanticField("layer", 12, Bits(7, 0), "batch", ("store",), unit, meaning)
+    text = render_headers(make_spec(field))["include/xiokv/kv_commands.h"]
+    comment = text.split("xiokv_set_layer")[0].rpartition("\n\n")[2]
+    paragraph = f"///\n{said}" if said else ""
+    assert comment.startswith(
+        f"/// @brief Place semantic field layer, CDW12[7:0], for a raw encoder.\n{paragraph}"
+        "/// @param reserved"
+    )
+    assert f"/// @param layer{said[3:]}" in text if said else "/// @param layer\n" in text
 
 
 def test_every_public_symbol_is_documented(texts: dict[str, str]) -> None:

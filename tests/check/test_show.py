@@ -72,7 +72,6 @@ def test_a_field_of_a_profile_goes_by_its_name(fetched: Path, run, declare) -> N
         ("DOES_NOT_EXIST", "XIOKV_SC_KEY_DOES_NOT_EXIST"),
         ("qqqq", "such as retrieve, Status, xiokv_cpl or 0x87"),
         ("", "the spec has nothing called ''"),
-        ("Exec", "this project has no exec; [semantics] exec = true in xiokv.toml adds it"),
         ("0xdead", "the spec has no name for the value 0xdead"),
         ("\x1b[31m", "'\\x1b[31m'"),
     ],
@@ -99,6 +98,24 @@ def test_a_semantic_field_is_shown_by_its_name(fetched: Path, run, declare) -> N
         "meaning: The layer.",
     ]
     assert table.splitlines()[1].split() == ["store", "CDW12[7:0]", "mine.toml:4"]
+
+
+EXEC_NAMES = ("exec", "EXEC", "XIOKV_OPC_EXEC", "XIOKV_EXEC_KEY_MAX_LEN", "payload_length")
+
+
+@pytest.mark.parametrize("name", EXEC_NAMES)
+def test_what_is_of_exec_says_how_to_turn_it_on_and_then_is_there(
+    fetched: Path, run, name: str
+) -> None:
+    off = run("show", name)
+    assert off.code == 2
+    assert off.err.splitlines() == [
+        f"xiokv-gen: {name!r} is of the vendor command exec, which is off: write exec = true under"
+        " [semantics] in the xiokv.toml of a project"
+    ]
+    with (fetched / "xiokv.toml").open("a", encoding="utf-8") as config:
+        config.write("[semantics]\nexec = true\n")
+    assert run("show", name).code == 0
 
 
 def test_without_a_project_the_bundled_spec_is_shown(

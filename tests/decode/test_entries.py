@@ -123,11 +123,6 @@ def test_an_opcode_that_the_spec_has_not_leaves_raw_dwords(fields, decode) -> No
     assert "SQE: unknown command, opcode 0xc1; the spec has 0x01 store" in decode(entry.hex()).out
 
 
-def test_exec_is_named_where_the_project_has_none(decode) -> None:
-    out = decode(sqe(cdw0=0x83).hex()).out
-    assert "SQE: exec, opcode 0x83, if the controller has it; a project with exec = true" in out
-
-
 def test_every_bit_of_an_entry_is_in_one_field(fields) -> None:
     for opcode in (0x01, 0x02, 0x06, 0x10, 0x14, 0xC1):
         digits = [f["value"].removeprefix("0x") for f in fields(sqe(cdw0=opcode)).values()]
@@ -171,16 +166,77 @@ def test_reserved_bits_of_a_completion_are_a_fault(fields) -> None:
     assert faults(fields(bytes(entry))) == {"dw1": ["reserved bits are set"]}
 
 
-def test_a_projects_own_field_goes_by_its_name(fields, project: Path) -> None:
-    (project / "mine.toml").write_text(PROFILE, encoding="utf-8")
-    with (project / "xiokv.toml").open("a", encoding="utf-8") as config:
-        config.write('[semantics]\nprofile = "mine.toml"\n')
-    with pytest.raises(SystemExit, match="0"):
-        cli.main(["--project", str(project), "fetch"])
+@pytest.fixture
+def begin(project: Path):
+    """Return a function that gives a project its profile, and says whether it has Exec."""
+
+    def write(profile: str, *, has_exec: bool = False) -> Path:
+        (project / "mine.toml").write_text(profile, encoding="utf-8")
+        with (project / "xiokv.toml").open("a", encoding="utf-8") as config:
+            config.write(f'[semantics]\nprofile = "mine.toml"\nexec = {str(has_exec).lower()}\n')
+        with pytest.raises(SystemExit, match="0"):
+            cli.main(["--project", str(project), "fetch"])
+        return project
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("unit", "meaning", "said"),
+    [("index", "Layer.", "3 index: Layer."), ("", "Layer.", "3: Layer."), ("", "", "3")],
+)
+def test_a_projects_own_field_goes_by_its_name(
+    fields, begin, unit: str, meaning: str, said: str
+) -> None:
+    project = begin(PROFILE.replace('"index"', f'"{unit}"').replace('"Layer."', f'"{meaning}"'))
     entry = sqe(cdw0=1, cdw1=1, cdw11=1, cdw12=0x0000_0103)
     decoded = fields(entry, project=project)
-    assert decoded["layer"]["meaning"] == "3 index: Layer."
+    assert decoded["layer"]["meaning"] == said
     assert faults(decoded) == {"rsvd_cdw12_8": ["reserved bits are set"]}
+
+
+EXEC = sqe(cdw0=0x0005_0083, cdw1=1, cdw10=34, cdw12=512, cdw13=2)
+INPUT_PROFILE = 'schema = 1\nname = "mine"\n[exec]\nlength = "input"\n'
+
+
+def test_the_fields_of_exec_are_in_words(fields, begin) -> None:
+    project = begin(PROFILE, has_exec=True)
+    decoded = fields(EXEC, project=project)
+    said = {name: field["meaning"] for name, field in decoded.items()}
+    assert said["payload_length"] == "payload of 34 bytes: length of the key, key, input"
+    assert said["output_size"] == "host buffer of 512 bytes"
+    assert said["operation"] == "operation 2, as the controller numbers them"
+    assert faults(decoded) == {}
+    short = fields(sqe(cdw0=0x83, cdw1=1, cdw10=2), project=project)
+    assert faults(short) == {"payload_length": ["a payload has 3 bytes or more"]}
+    assert short["output_size"]["meaning"] == "no output is wanted"
+
+
+def test_the_input_of_exec_alone_is_counted_where_the_profile_says_so(fields, begin) -> None:
+    decoded = fields(EXEC, project=begin(INPUT_PROFILE, has_exec=True))
+    said = "input of 34 bytes, which follows the key in the data"
+    assert decoded["input_length"]["meaning"] == said
+
+
+@pytest.mark.parametrize(
+    ("dw0", "said"),
+    [
+        (512, "the output has 512 bytes"),
+        (513, "the output has 513 bytes, truncated: the buffer had 512 bytes"),
+    ],
+)
+def test_a_completion_of_exec_tells_the_whole_output(decode, begin, dw0: int, said: str) -> None:
+    lines = [f"10 sqe 1 {EXEC.hex()}", f"20 cqe 1 {cqe(dw0).hex()}"]
+    project = begin(PROFILE, has_exec=True)
+    out = decode("-", stdin="\n".join(lines).encode(), project=project).out
+    assert "CQE: SUCCESS of exec, CID 0x0005" in out
+    assert f"{said}\n" in out
+
+
+def test_exec_that_is_off_is_named_and_says_how_to_turn_it_on(decode) -> None:
+    out = decode(EXEC.hex()).out
+    assert "SQE: exec, opcode 0x83, a vendor's command that is off; its fields are known" in out
+    assert "exec = true under [semantics]" in out
 
 
 def test_a_project_that_is_broken_is_an_error(decode, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from xiokv.codegen.config import Upstream, check_ref
+from xiokv.codegen.allowed import check_ref
+from xiokv.codegen.config import Upstream
 from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.upstream.gitdir import GitDirectory
 from xiokv.codegen.upstream.refs import choose, parse_advertisement

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.build_systems.conftest import well
 from xiokv import runtime
 
 from .conftest import ROOT, Site, build
@@ -149,6 +150,18 @@ def test_a_link_to_nothing_is_found(tmp_path: Path) -> None:
 def test_pictures_of_the_guides_are_in_the_site(site: Site) -> None:
     drawn = {path.name for path in (ROOT / "docs" / "charts").glob("*.svg")}
     assert drawn <= {path.name for path in (site.folder / "_images").iterdir()}
+
+
+def test_a_projects_headers_in_a_namespace_have_their_own_names(project: Path) -> None:
+    with (project / "xiokv.toml").open("a", encoding="utf-8") as config:
+        config.write('cpp_namespace = "acme::kv"\n')
+    for command in ("fetch", "build"):
+        well("xiokv-gen", "--project", project, command)
+    built = build(project / "out", "-D", f"xiokv_project={project}")
+    assert built.code == 0, built.said
+    page = (built.folder / "docs" / "reference" / "c-headers.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h2>acme/kv/(\S+?)<", page) == list(PUBLIC)
+    assert {"xiokv_encode_store", "ACME_KV_KEY_MAX_LEN"} <= built.names("c:").keys()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 
 from xiokv.codegen.bits import Bits
 from xiokv.codegen.render.python import twin as render_twin
+from xiokv.codegen.semantics.exec import ExecRules, load_exec
 from xiokv.codegen.spec.model import SemanticField
 
 
@@ -90,10 +91,11 @@ def test_a_dtype_of_no_record_is_refused(twin: ModuleType) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_typed(make_spec, tmp_path: Path) -> None:
+@pytest.mark.parametrize("vendor", [None, load_exec()], ids=["plain", "exec"])
+def test_it_is_typed(make_spec, tmp_path: Path, vendor: ExecRules | None) -> None:
     path = tmp_path / "kv.py"
     field = SemanticField("layer", 12, Bits(15, 4), "batch", ("store",), "index", "Layer.")
-    path.write_text(render_twin(make_spec(field)), encoding="utf-8")
+    path.write_text(render_twin(make_spec(field, vendor=vendor)), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, str(path)],
         cwd=tmp_path,

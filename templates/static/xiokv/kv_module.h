@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// @brief What joins the engine, the encoders and the module's identity.
+///
+/// Where XIOKV_NO_ENTRIES is defined there is no module: what the runtime looks
+/// up by name, its identity and its kernels, is left out.
 #pragma once
 
 #include "xiokv/kv_abi_hash.h"
 #include "xiokv/kv_batch_request.h"
 #include "xiokv/kv_commands.h"
 
+#ifdef XIOKV_NO_ENTRIES
+#undef XIOKV_DEFINE_KERNEL
+#define XIOKV_DEFINE_KERNEL(command)
+#define XIOKV_DEFINE_SPEC(digits)
+#else
 /// @brief ABI version and layout hash; the runtime reads them before a launch.
 extern "C" {
 XIOKV_CONSTANT uint64_t xiokv_module_abi[2] = {XIOKV_ABI_VERSION,
@@ -19,6 +27,7 @@ XIOKV_CONSTANT uint64_t xiokv_module_abi[2] = {XIOKV_ABI_VERSION,
   extern "C" {                                                                 \
   XIOKV_CONSTANT char xiokv_module_spec[65] = digits;                          \
   }
+#endif
 
 /// @brief Fill in what an encoder leaves to submission.
 XIOKV_DEVICE void xiokv_finish(xiokv_sqe &sqe, const xiokv_request &request) {

@@ -41,7 +41,7 @@ PARTS: Mapping[str, Callable[[Project], str]] = {
     "statuses": lambda project: wire.statuses(project.spec),
     "records": lambda project: wire.records(project.spec),
     "constants": lambda project: wire.constants(project.spec),
-    "headers": lambda project: headers.sections(project.config.output.dir),
+    "headers": lambda project: headers.sections(project.config.output),
 }
 
 
@@ -66,8 +66,11 @@ class _Pages:
         try:
             project = load_config(config.xiokv_project)
             self._project = Project(project, load_spec(project))
-            folder = project.output.dir / "include" / "xiokv"
+            folder = headers.folder(project.output)
             config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
+            doxygen = config.breathe_doxygen_config_options
+            own = doxygen["PREDEFINED"].replace("XIOKV_", project.output.names.macros)
+            doxygen["PREDEFINED"] = own
         except XiokvError as error:
             raise ConfigError(str(error)) from error
 

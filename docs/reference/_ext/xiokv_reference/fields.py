@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xiokv.codegen.render.text import description
 from xiokv.codegen.spec.model import Command, FieldKind, PublicRecord, SemanticField, Spec, SqeField
 
 _DWORD_BYTES = 4
@@ -26,8 +27,7 @@ def semantic(spec: Spec, field: SqeField) -> SemanticField | None:
 def meaning(spec: Spec, field: SqeField) -> str:
     """Return one sentence, of the profile or of the spec's records."""
     if declared := semantic(spec, field):
-        unit = f" Unit: {declared.unit}." if declared.unit else ""
-        return f"{declared.meaning}{unit} One value a {declared.scope}."
+        return f"{description(declared)} One value a {declared.scope}.".lstrip()
     if field.kind is FieldKind.RESERVED:
         return "Reserved."
     if field.kind is FieldKind.KEY:

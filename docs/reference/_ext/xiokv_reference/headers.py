@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from xiokv.codegen.config import Output
 from xiokv.codegen.errors import XiokvError
 
 # What docs/c-api.md tells readers to include; what it includes in turn is public, too.
 ENTRY = "kv_commands.h"
 
-_INCLUDE = re.compile(r'^#include "xiokv/(.*)"$', re.MULTILINE)
+_INCLUDE = re.compile(r'^#include ".*/(.*)"$', re.MULTILINE)
+
+
+def folder(output: Output) -> Path:
+    """Return the folder of a project's headers."""
+    return output.dir / "include" / output.names.folder
 
 
 def public(folder: Path) -> list[str]:
@@ -31,9 +37,9 @@ def public(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def sections(output: Path) -> str:
+def sections(output: Output) -> str:
     """Return a section for each public header of an output folder."""
     return "\n".join(
-        f"## xiokv/{name}\n\n:::{{autodoxygenfile}} {name}\n:project: xiokv\n:::\n"
-        for name in public(output / "include" / "xiokv")
+        f"## {output.names.folder}/{name}\n\n:::{{autodoxygenfile}} {name}\n:project: xiokv\n:::\n"
+        for name in public(folder(output))
     )
