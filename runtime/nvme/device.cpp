@@ -6,6 +6,8 @@
 
 #include <new>
 
+#include "../emulator/config.h"
+
 namespace xiokv::passthrough {
 
 namespace {
@@ -34,7 +36,7 @@ Outcome Device::run(const Sqe &sqe) {
   if (sqe.nsid() != 1 && sqe.nsid() != config_.nsid)
     return failed(Status::invalid_namespace);
   const Direction way = direction(sqe.opcode());
-  if (way == Direction::both)
+  if (way == Direction::unknown)
     return failed(Status::invalid_opcode);
   if (way == Direction::none || sqe.size() == 0)
     return run_on(sqe, nullptr, 0);
@@ -51,25 +53,25 @@ Outcome Device::run_mapped(const Sqe &sqe) {
       walk_prp(Dma(), sqe.prp1(), sqe.prp2(), sqe.size(), segments);
   if (status != Status::success)
     return failed(status);
-  if (segments.size() == 1)
-    return run_on(sqe, pointer(segments[0].iova), sqe.size());
-  return run_copied(sqe, segments);
+  if (segments.size() != 1)
+    return run_copied(sqe, segments);
+  // The driver takes a null pointer for a command without data.
+  if (segments[0].iova < emulator::page_bytes)
+    return failed(Status::data_transfer_error);
+  return run_on(sqe, pointer(segments[0].iova), sqe.size());
 }
 
 /// The call takes data in one piece.
 Outcome Device::run_copied(const Sqe &sqe,
                            const std::vector<Segment> &segments) {
   std::vector<uint8_t> copy(sqe.size());
-  if (direction(sqe.opcode()) == Direction::to_device) {
-    const Status status = gather(Dma(), segments, copy.data(), copy.size());
-    if (status != Status::success)
-      return failed(status);
-    return run_on(sqe, copy.data(), sqe.size());
-  }
-  // What the command does not write stays as it was.
-  gather(Dma(), segments, copy.data(), copy.size());
+  // Of a Retrieve, too: what the command does not write stays as it was.
+  Status status = gather(Dma(), segments, copy.data(), copy.size());
+  if (status != Status::success)
+    return failed(status);
   const Outcome outcome = run_on(sqe, copy.data(), sqe.size());
-  const Status status = scatter(Dma(), segments, copy.data(), copy.size());
+  if (direction(sqe.opcode()) == Direction::from_device)
+    status = scatter(Dma(), segments, copy.data(), copy.size());
   return status == Status::success ? outcome : failed(status);
 }
 

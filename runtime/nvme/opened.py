@@ -33,7 +33,7 @@ def open_namespace(path: str, mounts: tuple[Path, ...] = _MOUNTS) -> int:
         mounts: files that name what is in use, a device at the start of a line.
 
     Raises:
-        MissingFault: there is no such file.
+        MissingFault: there is no such file, or no device behind it any more.
         ArgumentFault: it is no character device, or is mounted.
         RuntimeFault: it may not be opened.
     """
@@ -48,7 +48,9 @@ def open_namespace(path: str, mounts: tuple[Path, ...] = _MOUNTS) -> int:
             " and write access to the file"
         ) from error
     except OSError as error:
-        raise RuntimeFault(f"{path} cannot be opened: {error.strerror}") from error
+        gone = error.errno in (errno.ENXIO, errno.ENODEV)
+        fault = MissingFault if gone else RuntimeFault
+        raise fault(f"{path} cannot be opened: {error.strerror}") from error
 
 
 def namespace_id(path: str, fd: int, ioctl: ctypes._FuncPointer | None) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from functools import partial
 
 import pytest
 from click.testing import CliRunner
 
-from xiokv.runtime import Emulator
+from xiokv.runtime import Emulator, RuntimeFault
 from xiokv.runtime.cli import main
 from xiokv.runtime.commands.probe import command
 from xiokv.runtime.nvme import passthrough, probe
@@ -35,6 +36,20 @@ def test_what_it_writes_is_gone_afterwards(
     assert told["retrieve_us"] > 0
     assert [call[0] for call in standin.calls()][-3:] == [0x01, 0x02, 0x10]
     assert emulator.counters().keys == 0
+
+
+def test_what_the_system_refuses_is_said_in_its_words(
+    emulator: Emulator, standin: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "passthrough", partial(passthrough, ioctl=standin.ioctl))
+    standin.fail(errno.EACCES)
+    with pytest.raises(RuntimeFault, match=r"(?s)SC 06h.*system refused the call: Permission deni"):
+        probe.probe(DEVICE, write=False)
+
+
+def test_a_device_whose_name_got_lost_is_not_the_embedded_controller() -> None:
+    with pytest.raises(RuntimeFault, match="path is ''"):
+        probe.probe("", write=False)
 
 
 def test_without_a_device_it_tries_the_embedded_controller() -> None:

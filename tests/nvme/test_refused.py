@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from pathlib import Path
 
 import pytest
 
-from xiokv.runtime import ArgumentFault, MissingFault, Passthrough, passthrough
+from tests.runtime.forking import in_child
+from xiokv.runtime import ArgumentFault, MissingFault, Passthrough, RuntimeFault, passthrough
+from xiokv.runtime.controller import Rings
 from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.nvme import opened
 
@@ -19,10 +22,39 @@ def test_a_path_that_is_not_there() -> None:
         passthrough("/dev/ng99n1")
 
 
+def test_a_device_that_went_away() -> None:
+    """So it is with /dev/tty where there is no terminal: a file, and nothing behind it."""
+    said = in_child(lambda: (os.setsid(), opened.open_namespace("/dev/tty")))
+    assert said.startswith("MissingFault: /dev/tty cannot be opened: No such device")
+
+
+def test_a_device_that_only_others_may_open() -> None:
+    guarded = next(
+        path
+        for path in Path("/dev").iterdir()
+        if path.is_char_device() and path.lstat().st_uid == 0 and path.stat().st_mode & 0o77 == 0
+    )
+    user = os.geteuid()
+    try:
+        if user == 0:
+            os.seteuid(65534)
+        with pytest.raises(RuntimeFault, match=r"may not be opened: .* takes root, or CAP_SYS_ADM"):
+            opened.open_namespace(str(guarded))
+    finally:
+        if user == 0:
+            os.seteuid(0)
+
+
 def test_a_file_that_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ArgumentFault, match=r"no character device$"):
         passthrough(tmp_path / "file")
+
+
+@pytest.mark.parametrize("path", ["", "/dev/null\0", 3, None])
+def test_what_is_no_path(path: object) -> None:
+    with pytest.raises(ArgumentFault, match=r"path is .*; allowed is that of a device"):
+        passthrough(path)  # type: ignore[arg-type]
 
 
 def test_a_block_device_leads_to_its_character_device(tmp_path: Path) -> None:
@@ -67,7 +99,15 @@ def test_a_namespace_that_holds_blocks(standin: Standin) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("threads", 0), ("threads", 1025), ("queues", 0), ("queues", "2")]
+    ("option", "value"),
+    [
+        ("threads", 0),
+        ("threads", 1025),
+        ("queues", 0),
+        ("queues", "2"),
+        ("command_timeout", 0),
+        ("command_timeout", 4294968),
+    ],
 )
 def test_an_option_that_is_not_allowed(option: str, value: object) -> None:
     with pytest.raises(ArgumentFault, match=option):
@@ -93,5 +133,18 @@ def test_what_is_closed(standin: Standin) -> None:
     device = passthrough(DEVICE, ioctl=standin.ioctl)
     device.close()
     device.close()
-    with pytest.raises(Exception, match="/dev/null is closed"):
-        device.counters()
+    for call in (device.counters, lambda: device.create_queue(Rings(0x1000, 0x2000, 2, 2))):
+        with pytest.raises(RuntimeFault, match="/dev/null is closed"):
+            call()
+
+
+@pytest.mark.parametrize("opcode", [0x00, 0x02, 0x0A, 0x80])
+def test_an_admin_command_of_unknown_data(device: Passthrough, opcode: int) -> None:
+    """A queue of the system's, a log page, a feature, Format NVM."""
+    with pytest.raises(ArgumentFault, match=f"opcode {opcode:02X}h: only Identify"):
+        device.admin(bytes([opcode]).ljust(64, b"\0"))
+
+
+def test_an_admin_entry_of_another_size(device: Passthrough) -> None:
+    with pytest.raises(ArgumentFault, match="an SQE has 64 bytes, this has 63"):
+        device.admin(bytes(63))
