@@ -155,26 +155,6 @@ def test_a_wrong_marker_is_an_error_of_its_test(
     result.stdout.fnmatch_lines([said])
 
 
-WRONG = {
-    "a value that is not there": ("flip([b'x'])", "*no value of key b'x' can be changed*"),
-    "more keys than there are": ("pick([b'a'], 2)", "*count 2: there are 1 keys*"),
-    "more bits than there are": ("flip([b'a'], 33)", "*a value of 4 bytes has not so many*"),
-    "an empty key": ("miss([b''])", "*a key of no bytes*"),
-    "no time": ("delay([b'a'], 0)", "*time 0.0*above 0*"),
-    "a change after a fault": ("drop([b'x']); xiokv_faults.flip([b'a'])", "*change values first*"),
-}
-
-
-@pytest.mark.parametrize(("call", "said"), WRONG.values(), ids=WRONG)
-def test_a_fault_that_cannot_be_says_why(suite: pytest.Pytester, call: str, said: str) -> None:
-    suite.makepyfile(
-        "def test(xiokv_kv, xiokv_faults):\n"
-        "    xiokv_kv.store([b'a'], b'1234').raise_for_status()\n"
-        f"    xiokv_faults.{call}\n"
-    )
-    suite.runpytest_subprocess().stdout.fnmatch_lines([said])
-
-
 def test_a_suite_without_the_kit_imports_nothing_of_it(suite: pytest.Pytester) -> None:
     """Neither NumPy nor the runtime's parts are there, no fixture is automatic, no option new."""
     suite.makepyfile(
