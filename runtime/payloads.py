@@ -22,7 +22,7 @@ from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.keys import LongKeys
 from xiokv.runtime.semantic import DWORDS, SemanticBits
-from xiokv.runtime.spans import Span
+from xiokv.runtime.spans import Span, check_format
 from xiokv.runtime.staging import Staged, Staging
 
 COMMAND = "exec"
@@ -192,9 +192,11 @@ def _lengths(contents: Sequence[bytes]) -> Ints:
 
 def _content(name: str, given: Any) -> bytes:
     try:
-        return memoryview(given).tobytes()
+        view = memoryview(given)
     except TypeError:
         raise ArgumentFault(
             f"{name} is {type(given).__name__}; an input is bytes for all keys, or a list of"
             " bytes, one a key"
         ) from None
+    check_format(name, view.format)
+    return view.tobytes()

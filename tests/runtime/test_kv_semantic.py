@@ -48,6 +48,15 @@ PACKED: dict[str, tuple[dict[str, Any], list[Any]]] = {
         [(0xFF000000, 0, [0, 1 << 24, 255 << 24]), NOTHING, NOTHING],
     ),
     "one for all keys": ({"rank": 9}, [NOTHING, (0xFF, 9, None), NOTHING]),
+    "scalar of NumPy for all keys": ({"rank": np.uint8(9)}, [NOTHING, (0xFF, 9, None), NOTHING]),
+    "array without dimensions": (
+        {"rank": np.array(9), "tier": np.array(1)},
+        [(0xF0000, 0x10000, None), (0xFF, 9, None), NOTHING],
+    ),
+    "big-endian array": (
+        {"tag": 0, "rank": np.array([1, 2, 3], ">u4")},
+        [NOTHING, (0xFF, 0, [1, 2, 3]), (0xFFFFFFFF, 0, None)],
+    ),
     "array": (
         {"rank": np.array([1, 2, 3], np.uint8)},
         [NOTHING, (0xFF, 0, [1, 2, 3]), NOTHING],
@@ -95,6 +104,15 @@ REFUSED: dict[str, tuple[Operation, dict[str, Any], str]] = {
         "tier is a list; its scope is the batch: allowed is one integer for all keys",
     ),
     "too few": (Operation.STORE, {"rank": [1, 2]}, "3 keys need"),
+    "truth": (Operation.STORE, {"rank": True}, "rank is a bool; its scope is the key"),
+    "truths": (Operation.STORE, {"rank": [True, False, True]}, "integers of up to 64 bits, not bo"),
+    "fraction for the key": (
+        Operation.STORE,
+        {"rank": np.float32(1)},
+        "rank is a float32; its scope is the key: allowed is one integer, or one a key",
+    ),
+    "two dimensions": (Operation.STORE, {"rank": [[1], [2], [3]]}, r"shape \(3, 1\); 3 keys need"),
+    "negative for a key": (Operation.STORE, {"rank": np.array([0, -1, 0], np.int8)}, "rank = -0x1"),
     "fraction": (Operation.STORE, {"tier": 1.5}, "tier is a float; its scope is the batch"),
 }
 
