@@ -21,28 +21,49 @@ DEPTH = 4
 
 
 class Queue:
-    """A queue pair that entries are written to by hand, one at a time."""
+    """A queue pair that entries are written to by hand."""
 
-    def __init__(self, device: Passthrough) -> None:
-        self.sq, self.cq = Memory(64 * DEPTH), Memory(16 * DEPTH)
-        self.made = device.create_queue(Rings(self.sq.address, self.cq.address, DEPTH, DEPTH))
-        self.taken = 0
+    def __init__(self, device: Passthrough, cq_depth: int = DEPTH) -> None:
+        self.cq_depth = cq_depth
+        self.sq, self.cq = Memory(64 * DEPTH), Memory(16 * cq_depth)
+        rings = Rings(self.sq.address, self.cq.address, DEPTH, cq_depth)
+        self.made = device.create_queue(rings)
+        self.sent = self.taken = 0
 
     def run(self, entry: bytes) -> Cqe:
         """Return the completion of an entry."""
-        slot = self.taken % DEPTH
-        phase = 1 - self.taken // DEPTH % 2
-        self.sq.put(64 * slot, entry)
+        self.send(entry)
+        return self.take()
+
+    def send(self, *entries: bytes) -> None:
+        """Write entries, and ring once."""
+        for entry in entries:
+            self.sq.put(64 * (self.sent % DEPTH), entry)
+            self.sent += 1
+        self.ring(self.made.sq_doorbell, self.sent % DEPTH)
+
+    def take(self) -> Cqe:
+        """Wait for the next completion, and make room for another."""
+        self.wait()
+        cqe = parse_cqe(self.cq.get(16 * (self.taken % self.cq_depth), 16))
         self.taken += 1
-        self._ring(self.made.sq_doorbell)
-        end = time.monotonic() + 10
-        while (cqe := parse_cqe(self.cq.get(16 * slot, 16))).phase != phase:
-            assert time.monotonic() < end, f"no completion of {entry.hex()}"
-        self._ring(self.made.cq_doorbell)
+        self.ring(self.made.cq_doorbell, self.taken % self.cq_depth)
         return cqe
 
-    def _ring(self, doorbell: int) -> None:
-        ctypes.c_uint32.from_address(doorbell).value = self.taken % DEPTH
+    def wait(self) -> None:
+        """Wait for the next completion."""
+        end = time.monotonic() + 10
+        while not self.is_there():
+            assert time.monotonic() < end, f"no completion {self.taken}"
+
+    def is_there(self) -> bool:
+        """Tell whether the next completion has come."""
+        cqe = parse_cqe(self.cq.get(16 * (self.taken % self.cq_depth), 16))
+        return cqe.phase != self.taken // self.cq_depth % 2
+
+    def ring(self, doorbell: int, number: int) -> None:
+        """Write a doorbell."""
+        ctypes.c_uint32.from_address(doorbell).value = number
 
 
 @pytest.fixture
@@ -103,3 +124,38 @@ def test_fields_and_options_go_as_they_are(queue: Queue, standin: Standin) -> No
     assert call[40:64] == entry[40:64]
     assert struct.unpack_from("<QII", call, 24) == (data.address, 0, 0x123)
     assert struct.unpack_from("<Q", call, 16) == (0,)
+
+
+def test_no_command_is_begun_whose_completion_has_no_room(
+    device: Passthrough, standin: Standin
+) -> None:
+    """A completion ring of two entries holds one."""
+    queue = Queue(device, cq_depth=2)
+    queue.send(*(sqe(EXIST, b"k", cid=cid) for cid in range(3)))
+    for number in range(3):
+        queue.wait()
+        time.sleep(0.05)
+        assert len(standin.calls()) == number + 1
+        done = queue.take()
+        assert (done.cid, done.sqid) == (number, queue.made.qid)
+
+
+@pytest.mark.parametrize("doorbell", ["sq_doorbell", "cq_doorbell"])
+def test_a_doorbell_that_makes_no_sense_stops_the_queue(
+    queue: Queue, device: Passthrough, standin: Standin, doorbell: str
+) -> None:
+    assert queue.run(sqe(EXIST, b"k")).sq_head == 1
+    queue.ring(getattr(queue.made, doorbell), DEPTH)
+    if doorbell == "cq_doorbell":
+        queue.send(sqe(EXIST, b"k"))
+    time.sleep(0.05)
+    assert len(standin.calls()) == 1
+    assert not queue.is_there()
+
+
+def test_a_new_queue_begins_where_the_last_of_its_number_did_not_end(device: Passthrough) -> None:
+    for _ in range(2):
+        queue = Queue(device)
+        for number in range(DEPTH + 2):
+            assert queue.run(sqe(EXIST, b"k", cid=number)).cid == number
+        device.delete_queue(queue.made.qid)

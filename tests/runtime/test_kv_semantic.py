@@ -155,7 +155,10 @@ def test_fields_reach_the_wire(module: Module) -> None:
     ]
 
 
-@pytest.mark.parametrize("call", [KV.store, KV.retrieve, KV.exist, KV.delete, KV.list])
+@pytest.mark.parametrize(
+    "call",
+    [KV.store, KV.retrieve, KV.exist, KV.delete, KV.list, KV.xio_batched_kv_retrieve],
+)
 def test_no_field_may_be_called_like_a_parameter(call: Any) -> None:
     """The generator refuses the name; a field that had it could not be given."""
     names = set(inspect.signature(call).parameters) - {"semantic"}
