@@ -41,7 +41,7 @@ def open_namespace(path: str, mounts: tuple[Path, ...] = _MOUNTS) -> int:
     _check_kind(path, device)
     _check_unused(path, device, mounts)
     try:
-        return os.open(device, os.O_RDWR | os.O_CLOEXEC)
+        return os.open(device, os.O_RDWR)
     except PermissionError as error:
         raise RuntimeFault(
             f"{path} may not be opened: passing commands through takes root, or CAP_SYS_ADMIN"
@@ -59,20 +59,14 @@ def namespace_id(path: str, fd: int, ioctl: ctypes._FuncPointer | None) -> int:
     Raises:
         ArgumentFault: it is no NVMe namespace.
     """
-    if ioctl is not None:
-        nsid = int(ioctl(fd, _NVME_IOCTL_ID, None))
-        code = ctypes.get_errno()
-    else:
-        try:
-            nsid, code = int(fcntl.ioctl(fd, _NVME_IOCTL_ID)), 0
-        except OSError as error:
-            nsid, code = -1, error.errno or errno.EIO
-    if nsid <= 0:
+    try:
+        if ioctl is None:
+            return int(fcntl.ioctl(fd, _NVME_IOCTL_ID))
+        return int(ioctl(fd, _NVME_IOCTL_ID, None))
+    except OSError as error:
         raise ArgumentFault(
-            f"{path} is no NVMe namespace ({os.strerror(code)}); one is"
-            " /dev/ng<controller>n<number>"
-        )
-    return nsid
+            f"{path} is no NVMe namespace ({error.strerror}); one is /dev/ng<controller>n<number>"
+        ) from error
 
 
 def _check_kind(path: str, device: str) -> None:

@@ -14,6 +14,7 @@ from xiokv.runtime import KV, Outcome, Passthrough, RuntimeFault, load, passthro
 from xiokv.runtime.nvme import opened
 
 from .conftest import DEVICE, Standin
+from .test_entries import EXIST, Queue, sqe
 
 
 def held() -> tuple[int, int]:
@@ -57,9 +58,25 @@ def test_what_the_driver_does_not_have_yet_is_not_begun(standin: Standin) -> Non
         threading.Timer(0.1, standin.hold, [False]).start()
         device.close()
         assert len(standin.calls()) == 3
-        with pytest.raises(RuntimeFault, match="is closed"):
-            kv.reset()
-        kv.confirm_deleted()
+    # The KV is closed last, and has nothing to delete any more.
+
+
+def test_a_queue_is_gone_when_the_driver_has_none_of_its_commands(
+    device: Passthrough, standin: Standin
+) -> None:
+    queue = Queue(device)
+    standin.hold(True)
+    queue.send(sqe(EXIST, b"k"))
+    deleting = threading.Thread(target=device.delete_queue, args=[queue.made.qid])
+    while not standin.calls():
+        pass
+    deleting.start()
+    deleting.join(0.1)
+    assert deleting.is_alive()
+    standin.hold(False)
+    deleting.join(10)
+    assert not deleting.is_alive()
+    assert not queue.is_there()
 
 
 def test_a_child_of_fork_leaves_its_parents_device_alone(kv: KV, device: Passthrough) -> None:

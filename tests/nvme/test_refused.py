@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,27 @@ def test_a_namespace_that_is_in_use(tmp_path: Path, line: str) -> None:
     device.symlink_to("/dev/null")
     with pytest.raises(ArgumentFault, match=r"is in use: .*mounts names /dev/nvme0n1"):
         opened._check_unused(str(device), str(device), (tmp_path / "mounts",))
+
+
+def test_a_namespace_that_is_in_use_under_another_name(tmp_path: Path) -> None:
+    (tmp_path / "mounts").write_text("/dev/nvme0n1 / ext4 rw 0 0\n")
+    device, alias = tmp_path / "ng0n1", tmp_path / "my-values"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o600, Path(DEVICE).stat().st_rdev)
+    except PermissionError:
+        pytest.skip("only root makes devices")
+    alias.symlink_to(device)
+    with pytest.raises(ArgumentFault, match=r"my-values is in use"):
+        opened.open_namespace(str(alias), (tmp_path / "mounts",))
+
+
+def test_what_may_be_passed_through_is_read_and_written() -> None:
+    fd = opened.open_namespace(DEVICE)
+    try:
+        assert fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+        assert not os.get_inheritable(fd)
+    finally:
+        os.close(fd)
 
 
 def test_a_namespace_that_is_not_in_use(tmp_path: Path) -> None:
