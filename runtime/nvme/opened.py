@@ -60,13 +60,15 @@ def namespace_id(path: str, fd: int, ioctl: ctypes._FuncPointer | None) -> int:
         ArgumentFault: it is no NVMe namespace.
     """
     try:
-        if ioctl is None:
-            return int(fcntl.ioctl(fd, _NVME_IOCTL_ID))
-        return int(ioctl(fd, _NVME_IOCTL_ID, None))
+        nsid = int(ioctl(fd, _NVME_IOCTL_ID, None) if ioctl else fcntl.ioctl(fd, _NVME_IOCTL_ID))
+        why = f"its NSID is {nsid}"
     except OSError as error:
+        nsid, why = 0, str(error.strerror)
+    if nsid <= 0:
         raise ArgumentFault(
-            f"{path} is no NVMe namespace ({error.strerror}); one is /dev/ng<controller>n<number>"
-        ) from error
+            f"{path} is no NVMe namespace ({why}); one is /dev/ng<controller>n<number>"
+        )
+    return nsid
 
 
 def _check_kind(path: str, device: str) -> None:

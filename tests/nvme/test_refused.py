@@ -66,8 +66,15 @@ def test_a_block_device_leads_to_its_character_device(tmp_path: Path) -> None:
 
 
 def test_a_device_that_is_no_namespace() -> None:
-    with pytest.raises(ArgumentFault, match=r"/dev/null is no NVMe namespace \(.+\); one is"):
+    with pytest.raises(ArgumentFault, match=r"/dev/null is no NVMe namespace \(Inapp.+\); one is"):
         passthrough(DEVICE)
+
+
+@pytest.mark.parametrize("answer", [0, -1])
+def test_a_device_of_another_kind_that_answers(answer: int) -> None:
+    other = opened.IOCTL(lambda fd, request, argument: answer)
+    with pytest.raises(ArgumentFault, match=f"no NVMe namespace .its NSID is {answer}.; one is"):
+        passthrough(DEVICE, ioctl=other)
 
 
 @pytest.mark.parametrize("line", ["/dev/nvme0n1 / ext4 rw 0 0", "/dev/nvme0n1p2\tpartition 8"])
