@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -98,6 +99,7 @@ REFUSED: dict[str, tuple[Operation, dict[str, Any], str]] = {
     ),
     "negative": (Operation.STORE, {"rank": -1}, "rank = -0x1"),
     "too wide for a key": (Operation.STORE, {"rank": [0, 256, 0]}, "rank = 0x100"),
+    "too wide after the widest": (Operation.STORE, {"rank": [0, 255, 256]}, "rank = 0x100"),
     "one a key for the batch": (
         Operation.STORE,
         {"tier": [1, 2, 3]},
@@ -153,6 +155,47 @@ def test_fields_reach_the_wire(module: Module) -> None:
         (0, 0, 8),
         (0, 0, 8),  # the page that says that there is no more
     ]
+
+
+def test_a_list_refuses_fields_before_its_first_key(module: Module) -> None:
+    said = "list has no argument or semantic field 'tier'"
+    with (
+        Emulator() as controller,
+        module.attach(controller) as kv,
+        pytest.raises(ArgumentFault, match=said),
+    ):
+        kv.list(tier=1)
+
+
+MARK = SemanticField("mark", 13, 31, 0, "key", tuple(set(Operation) - {Operation.EXEC}))
+KEYS = [b"a", b"b"]
+CALLS: dict[str, tuple[Operation, Callable[[KV], Any]]] = {
+    "store": (Operation.STORE, lambda kv: kv.store(KEYS, bytes(8), mark=[1, 2])),
+    "retrieve": (Operation.RETRIEVE, lambda kv: kv.retrieve(KEYS, bytearray(8), mark=[1, 2])),
+    "the seam": (
+        Operation.RETRIEVE,
+        lambda kv: kv.xio_batched_kv_retrieve(KEYS, 2, bytearray(8), None, mark=[1, 2]),
+    ),
+    "exist": (Operation.EXIST, lambda kv: kv.exist(KEYS, mark=[1, 2])),
+    "delete": (Operation.DELETE, lambda kv: kv.delete(KEYS, mark=[1, 2])),
+    "list": (Operation.LIST, lambda kv: (list(kv.list(mark=[1])), list(kv.list(mark=[2])))),
+}
+
+
+@pytest.mark.parametrize(("command", "call"), CALLS.values(), ids=CALLS)
+def test_every_call_carries_the_fields_of_its_command(
+    module: Module, command: Operation, call: Callable[[KV], Any]
+) -> None:
+    """And with the next one, which is given none, they are gone."""
+    description = replace(module.description, fields=(MARK,))
+    marked = Module(description, module.image, module.driver)
+    with Emulator() as controller, marked.attach(controller, block_size=4) as kv:
+        controller.trace_start()
+        call(kv)
+        kv.exist(KEYS)
+        entries = [record.data for record in controller.trace() if record.kind == "sqe"]
+    words = [(entry[0], *struct.unpack_from("<I", entry, 52)) for entry in entries]
+    assert words == [(command.opcode, 1), (command.opcode, 2), *[(Operation.EXIST.opcode, 0)] * 2]
 
 
 @pytest.mark.parametrize(
