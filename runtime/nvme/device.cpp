@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <new>
 
 #include "../emulator/config.h"
@@ -24,6 +25,21 @@ Outcome failed(Status status) { return {static_cast<uint16_t>(status), 0}; }
 
 int call_system(int fd, unsigned long number, void *argument) {
   return ioctl(fd, number, argument);
+}
+
+/// Whether the driver would fill the host's buffer from a copy of its own, all
+/// of it, with zeros past the data and where the command fails.
+bool needs_copy(const Sqe &sqe) {
+  constexpr uint32_t alignment = 4;
+  return direction(sqe.opcode()) == Direction::from_device &&
+         sqe.size() % alignment != 0;
+}
+
+/// Bytes of its buffer that a command filled which went well.
+uint32_t written(const Sqe &sqe, const Outcome &outcome) {
+  if (static_cast<Opcode>(sqe.opcode()) != Opcode::retrieve)
+    return sqe.size();
+  return std::min(sqe.size(), static_cast<uint32_t>(outcome.result));
 }
 
 void *pointer(uint64_t address) {
@@ -53,7 +69,7 @@ Outcome Device::run_mapped(const Sqe &sqe) {
       walk_prp(Dma(), sqe.prp1(), sqe.prp2(), sqe.size(), segments);
   if (status != Status::success)
     return failed(status);
-  if (segments.size() != 1)
+  if (segments.size() != 1 || needs_copy(sqe))
     return run_copied(sqe, segments);
   // The driver takes a null pointer for a command without data.
   if (segments[0].iova < emulator::page_bytes)
@@ -61,17 +77,20 @@ Outcome Device::run_mapped(const Sqe &sqe) {
   return run_on(sqe, pointer(segments[0].iova), sqe.size());
 }
 
-/// The call takes data in one piece.
+/// The call takes data in one piece. What a command does not write stays as it
+/// was.
 Outcome Device::run_copied(const Sqe &sqe,
                            const std::vector<Segment> &segments) {
   std::vector<uint8_t> copy(sqe.size());
-  // Of a Retrieve, too: what the command does not write stays as it was.
-  Status status = gather(Dma(), segments, copy.data(), copy.size());
+  const bool sends = direction(sqe.opcode()) == Direction::to_device;
+  Status status = Status::success;
+  if (sends)
+    status = gather(Dma(), segments, copy.data(), copy.size());
   if (status != Status::success)
     return failed(status);
   const Outcome outcome = run_on(sqe, copy.data(), sqe.size());
-  if (direction(sqe.opcode()) == Direction::from_device)
-    status = scatter(Dma(), segments, copy.data(), copy.size());
+  if (!sends && outcome.status == 0)
+    status = scatter(Dma(), segments, copy.data(), written(sqe, outcome));
   return status == Status::success ? outcome : failed(status);
 }
 

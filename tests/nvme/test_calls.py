@@ -48,6 +48,20 @@ def test_every_command_answers_as_it_does_elsewhere(kv: KV) -> None:
     assert [Outcome(s) for s in kv.exist([b"a", b"b"]).status] == [Outcome.MISSING, Outcome.OK]
 
 
+@pytest.mark.parametrize("size", [5, 4095, 4097, 9001])
+def test_bytes_past_a_value_stay_as_they_were(kv: KV, size: int) -> None:
+    """Whatever the size of the slot, and where the key is missing; or the value is larger."""
+    value = stamped(1, size + 7)
+    kv.store([b"less", b"more"], [value[0, : size - 3], value[0]]).raise_for_status()
+    out = np.full((3, size + 3 & ~3), 0xEE, np.uint8)
+    result = kv.retrieve([b"less", b"none", b"more"], out, sizes=size)
+    assert result.value_size.tolist() == [size - 3, 0, size + 7]
+    wanted = np.full_like(out, 0xEE)
+    wanted[0, : size - 3] = value[0, : size - 3]
+    wanted[2, :size] = value[0, :size]
+    assert (out == wanted).all()
+
+
 def test_values_begin_anywhere(kv: KV) -> None:
     values = stamped(20, 9000)
     space = np.zeros(20 * 12345 + 8, np.uint8)
