@@ -100,6 +100,13 @@ def test_a_controller_without_a_free_queue_pair(xiokv_make: MakeRig) -> None:
         rig.faults.flip(KEYS[:1])
 
 
+def test_every_bit_may_be_flipped(rig: Rig) -> None:
+    rig.faults.flip(KEYS[1:2], bits=8 * SIZE)
+    out = bytearray(4 * SIZE)
+    rig.kv.retrieve(KEYS, out).raise_for_status()
+    assert out == bytes(at ^ (0xFF if at // SIZE == 1 else 0) for at in range(256))
+
+
 WRONG: dict[str, tuple[Callable[[Faults], object], str]] = {
     "a value that is not there": (lambda f: f.flip([b"x"]), "no value of key b'x' can be changed"),
     "more keys than there are": (lambda f: f.pick([b"a"], 2), "count 2: there are 1 keys"),
