@@ -243,7 +243,7 @@ class KV(Closing):
         packed = pack_long_keys(keys, key_lengths, payloads.KEY_MAX)
         count = len(packed)
         inputs = payloads.inputs_of(input, count)
-        numbers = payloads.numbers_of(inputs, integer("operation", operation))
+        numbers = payloads.numbers_of(inputs, operation)
         shape = Shape(count, sizes, offsets, None, self._transfer_max)
         slots = payloads.outputs_of(self._driver, out, shape)
         data = payloads.pack_payloads(packed, inputs, slots, self._transfer_max)

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from xiokv.runtime.arguments import integer, seconds
+from xiokv.runtime.arguments import integer, seconds, within
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
 from xiokv.runtime.drivers.base import Driver
@@ -87,8 +87,8 @@ class Passthrough(Closing):
         self.path = _path(path)
         config = library.Config(
             struct_size=ctypes.sizeof(library.Config),
-            threads=_within("threads", threads, library.THREADS_MAX),
-            queues=_within("queues", queues, library.QUEUES_MAX),
+            threads=within("threads", threads, 1, library.THREADS_MAX),
+            queues=within("queues", queues, 1, library.QUEUES_MAX),
             timeout_ms=0 if command_timeout is None else _milliseconds(command_timeout),
             ioctl=ioctl and ctypes.cast(ioctl, ctypes.c_void_p),
         )
@@ -234,13 +234,6 @@ def _milliseconds(command_timeout: object) -> int:
             " allowed"
         )
     return time
-
-
-def _within(name: str, given: object, most: int) -> int:
-    value = integer(name, given)
-    if not 1 <= value <= most:
-        raise ArgumentFault(f"{name} {value}: 1 to {most} are allowed")
-    return value
 
 
 def _destroy(functions: ctypes.CDLL, handle: int, home: Home) -> None:
