@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xiokv.runtime import ArgumentFault, Outcome, RuntimeFault
+from xiokv.runtime import ArgumentFault, Module, Outcome, RuntimeFault
 from xiokv.runtime.operation import Operation
 from xiokv.runtime.testing import Faults, MakeRig, Rig
+from xiokv.runtime.testing.rig import make_rig
 
 KEYS = [b"block-%d" % number for number in range(4)]
 SIZE = 64
@@ -98,6 +99,26 @@ def test_a_controller_without_a_free_queue_pair(xiokv_make: MakeRig) -> None:
     rig.kv.store(KEYS, bytes(256)).raise_for_status()
     with pytest.raises(ArgumentFault, match=r"all 1 queue pairs are taken; allow .* one more"):
         rig.faults.flip(KEYS[:1])
+
+
+def test_what_a_fault_holds_back_at_the_end_goes_on(xiokv_module: Module) -> None:
+    """It is no timeout of the batch, which would kill a queue."""
+    with xiokv_module.stream() as stream:
+        with make_rig(xiokv_module, block_size=SIZE, timeout=3.0) as rig:
+            rig.kv.store(KEYS, bytes(256)).raise_for_status()
+            rig.faults.delay(KEYS, 60.0)
+            result = rig.kv.retrieve(KEYS, bytearray(4 * SIZE), stream=stream)
+            assert not result.done
+        assert result.counts == {Outcome.OK: 4}
+
+
+def test_the_controller_chooses_by_the_seed_too(xiokv_make: MakeRig) -> None:
+    chosen = []
+    for seed in (1, 1, 2):
+        rig = xiokv_make(seed=seed)
+        rig.controller.fault("status", probability=0.5, sc=6)
+        chosen.append([rig.kv.exist([b"k"]).status.tolist() for _ in range(40)])
+    assert chosen[0] == chosen[1] != chosen[2]
 
 
 def test_every_bit_may_be_flipped(rig: Rig) -> None:
