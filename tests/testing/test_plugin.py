@@ -14,6 +14,7 @@ from xiokv.runtime import DeadQueueFault, Outcome
 from xiokv.runtime.testing import Faults, MakeRig
 
 KEYS = [b"block-%d" % number for number in range(20)]
+LOADED = []
 pytestmark = pytest.mark.xiokv(block_size=64, queues=2, timeout=0.5, seed=7)
 
 
@@ -119,13 +120,19 @@ def test_the_same_seed_makes_the_same_choices(xiokv_make):
     assert picked[0] == sorted(picked[0], key=KEYS.index)
 
 
+@pytest.mark.parametrize("time", [1, 2])
+def test_the_module_is_loaded_once(xiokv_module, time):
+    LOADED.append(xiokv_module)
+    assert LOADED[0] is xiokv_module
+
+
 def test_two_controllers(xiokv_make):
     one, other = xiokv_make(block_size=64), xiokv_make(controller={"key_max": 8})
     one.kv.store([b"a"], bytes(64)).raise_for_status()
     assert other.kv.exist([b"a"]).counts == {Outcome.MISSING: 1}
     assert other.kv.limits.key_max == 8
 """
-PASSED = 15
+PASSED = 17
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
