@@ -50,6 +50,18 @@ def integer(name: str, given: Any) -> int:
     raise ArgumentFault(f"{name} is {given!r}; allowed is an integer")
 
 
+def within(name: str, given: object, low: int, high: int) -> int:
+    """Return an integer that is within limits.
+
+    Raises:
+        ArgumentFault: it is not, or no integer.
+    """
+    value = integer(name, given)
+    if not low <= value <= high:
+        raise ArgumentFault(f"{name} is {value}; allowed are {low} to {high}")
+    return value
+
+
 def number(name: str, given: Any) -> float:
     """Return a number, which may be negative or without end.
 

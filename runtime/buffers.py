@@ -19,12 +19,12 @@ import numpy.typing as npt
 from xiokv.runtime.arguments import integers
 from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.errors import ArgumentFault
-from xiokv.runtime.spans import NO_SPAN, Span, span_of
+from xiokv.runtime.spans import NO_SPAN, Span, check_format, span_of
 
 ALIGNMENT = 4
 
 _VIEW: Callable[[Any], Any] = memoryview
-_NBYTES = attrgetter("nbytes")
+_NBYTES, _FORMAT = attrgetter("nbytes"), attrgetter("format")
 _PADS = tuple(bytes(count) for count in range(ALIGNMENT))
 
 Ints = npt.NDArray[np.int64]
@@ -105,12 +105,15 @@ def _joined(driver: Driver, given: Sequence[Any], shape: Shape) -> Values:
     if len(given) != shape.count:
         raise ArgumentFault(f"{len(given)} values for {shape.count} keys; give one a key")
     try:
-        sizes = np.fromiter(map(_NBYTES, map(_VIEW, given)), np.int64, shape.count)
+        views = list(map(_VIEW, given))
+        sizes = np.fromiter(map(_NBYTES, views), np.int64, shape.count)
         pads = -sizes % ALIGNMENT
         padded = chain.from_iterable(zip(given, map(_PADS.__getitem__, pads), strict=True))
         joined = b"".join(padded)
     except (TypeError, BufferError) as error:
         raise ArgumentFault(f"a list of values holds buffers in one piece each: {error}") from None
+    for items in set(map(_FORMAT, views)):
+        check_format("a list of values", items)
     _check_sizes(sizes, shape.block_size or shape.size_max, shape.size_max)
     offsets = np.cumsum(sizes + pads) - (sizes + pads)
     memory = span_of("values", joined)

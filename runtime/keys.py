@@ -100,9 +100,8 @@ def pack_long_keys(keys: Any, key_lengths: Any, key_max: int) -> LongKeys:
         contents = tuple(map(packed.__getitem__, range(len(packed))))
     else:
         _check_sequence(keys)
-        if not set(map(type, keys)) <= set(_BYTES_LIKE):
-            raise _wrong_type(keys)
-        contents = tuple(map(bytes, keys))
+        contents = tuple(map(bytes, _checked_items(keys)))
+        _check_bytes(sum(map(len, contents)), sum(map(len, keys)))
     lengths = np.fromiter(map(len, contents), np.int64, len(contents))
     _check_lengths(lengths, key_max)
     rows = np.zeros((len(contents), KEY_MAX_LEN), np.uint8)
@@ -117,13 +116,10 @@ def _check_sequence(keys: Any) -> None:
 
 
 def _pack_sequence(keys: Sequence[Any], key_max: int) -> Keys:
-    if not set(map(type, keys)) <= set(_BYTES_LIKE):
-        raise _wrong_type(keys)
-    lengths = np.fromiter(map(len, keys), np.int64, len(keys))
+    lengths = np.fromiter(map(len, _checked_items(keys)), np.int64, len(keys))
     _check_lengths(lengths, key_max)
     flat = np.frombuffer(b"".join(keys), np.uint8)
-    if flat.size != lengths.sum():
-        raise ArgumentFault(f"a memoryview among the keys has items of several bytes; {_TAKEN}")
+    _check_bytes(flat.size, int(lengths.sum()))
     rows = np.zeros((len(keys), KEY_MAX_LEN), np.uint8)
     if len(keys) and lengths.min() == lengths.max():
         length = int(lengths[0])
@@ -162,11 +158,20 @@ def _check_lengths(lengths: npt.NDArray[np.int64], key_max: int) -> None:
         )
 
 
-def _wrong_type(keys: Sequence[Any]) -> ArgumentFault:
+def _check_bytes(have: int, counted: int) -> None:
+    """Refuse keys whose items are more than bytes, so that their number is no length."""
+    if have != counted:
+        raise ArgumentFault(f"a memoryview among the keys has items of several bytes; {_TAKEN}")
+
+
+def _checked_items(keys: Sequence[Any]) -> Sequence[Any]:
+    """Return the keys, all of which are like bytes."""
+    if set(map(type, keys)) <= set(_BYTES_LIKE):
+        return keys
     index, key = next((i, k) for i, k in enumerate(keys) if type(k) not in _BYTES_LIKE)
     reason = {
         int: ": an int has no width and no byte order; int.to_bytes() gives it both",
         str: ": a str has no bytes of its own; str.encode() gives it some",
         np.bytes_: ": NumPy's bytes drop NULs at a key's end",
     }.get(type(key), "")
-    return ArgumentFault(f"key {index} is {type(key).__name__}; {_TAKEN}{reason}")
+    raise ArgumentFault(f"key {index} is {type(key).__name__}; {_TAKEN}{reason}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -243,7 +243,7 @@ class KV(Closing):
         packed = pack_long_keys(keys, key_lengths, payloads.KEY_MAX)
         count = len(packed)
         inputs = payloads.inputs_of(input, count)
-        numbers = payloads.numbers_of(inputs, integer("operation", operation))
+        numbers = payloads.numbers_of(inputs, operation)
         shape = Shape(count, sizes, offsets, None, self._transfer_max)
         slots = payloads.outputs_of(self._driver, out, shape)
         data = payloads.pack_payloads(packed, inputs, slots, self._transfer_max)
@@ -261,12 +261,20 @@ class KV(Closing):
         return listing.walk(partial(self._list_page, semantic), bytes(start), limit)
 
     def xio_batched_kv_retrieve(
-        self, block_keys: Any, n: int, gpu_buffer: Any, stream: Any, **semantic: Any
+        self, block_keys: Any, n: int, gpu_buffer: Any, stream: Any, **options: Any
     ) -> Result:
-        """Retrieve n blocks; key i lands at i * block_size of `gpu_buffer`, which they fill."""
+        """Retrieve n blocks; key i lands at i * block_size of `gpu_buffer`, which they fill.
+
+        Args:
+            block_keys: n keys, as for `store`.
+            n: how many.
+            gpu_buffer: n * block_size bytes, as for `retrieve`.
+            stream: as for `store`.
+            options: further arguments of `retrieve`.
+        """
         if self.block_size is None:
             raise ArgumentFault("xio_batched_kv_retrieve needs a block_size at attach")
-        if len(block_keys) != integer("n", n):
+        if integer("n", n) != (len(block_keys) if isinstance(block_keys, Sized) else n):
             raise ArgumentFault(f"n is {n}, and there are {len(block_keys)} block_keys")
         have = span_of("gpu_buffer", gpu_buffer, self._driver.exchange).size
         if have != n * self.block_size:
@@ -274,7 +282,7 @@ class KV(Closing):
                 f"gpu_buffer has {have} bytes; {n} blocks of {self.block_size} bytes have"
                 f" {n * self.block_size}"
             )
-        return self.retrieve(block_keys, gpu_buffer, stream=stream, **semantic)
+        return self.retrieve(block_keys, gpu_buffer, stream=stream, **options)
 
     def quiesce(self) -> None:
         """Wait until no batch runs."""

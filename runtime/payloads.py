@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from xiokv.runtime.abi import Outcome
+from xiokv.runtime.arguments import within
 from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.buffers import ALIGNMENT, NO_VALUES, Ints, Shape, Values, slots_to_fill
 from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.keys import LongKeys
 from xiokv.runtime.semantic import DWORDS, SemanticBits
-from xiokv.runtime.spans import Span
+from xiokv.runtime.spans import Span, check_format
 from xiokv.runtime.staging import Staged, Staging
 
 COMMAND = "exec"
@@ -121,16 +122,15 @@ def outputs_of(driver: Driver, out: Any, shape: Shape) -> Values:
     return values
 
 
-def numbers_of(inputs: Sequence[bytes], operation: int) -> tuple[SemanticBits, ...]:
+def numbers_of(inputs: Sequence[bytes], operation: object) -> tuple[SemanticBits, ...]:
     """Return what the batch carries in its places for semantic fields, which Exec lacks."""
-    if not 0 <= operation <= _DWORD_MAX:
-        raise ArgumentFault(f"operation is {operation}; allowed are 0 to {_DWORD_MAX}")
+    number = within("operation", operation, 0, _DWORD_MAX)
     lengths = _lengths(inputs)
     places = [SemanticBits()] * len(DWORDS)
     places[_LENGTH_PLACE] = SemanticBits(_DWORD_MAX, per_key=lengths.astype(np.uint32))
     if len(set(lengths.tolist())) == 1:
         places[_LENGTH_PLACE] = SemanticBits(_DWORD_MAX, int(lengths[0]))
-    places[_OPERATION_PLACE] = SemanticBits(_DWORD_MAX, operation)
+    places[_OPERATION_PLACE] = SemanticBits(_DWORD_MAX, number)
     return tuple(places)
 
 
@@ -192,9 +192,11 @@ def _lengths(contents: Sequence[bytes]) -> Ints:
 
 def _content(name: str, given: Any) -> bytes:
     try:
-        return memoryview(given).tobytes()
+        view = memoryview(given)
     except TypeError:
         raise ArgumentFault(
             f"{name} is {type(given).__name__}; an input is bytes for all keys, or a list of"
             " bytes, one a key"
         ) from None
+    check_format(name, view.format)
+    return view.tobytes()

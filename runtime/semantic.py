@@ -78,7 +78,7 @@ def _pack_dword(chosen: list[tuple[SemanticField, Any]], count: int) -> Semantic
     per_key: npt.NDArray[np.int64] | None = None
     for field, given in chosen:
         mask |= _max(field) << field.lsb
-        if field.scope == "batch" or isinstance(given, (int, np.integer)):
+        if field.scope == "batch" or isinstance(given, int) or getattr(given, "ndim", None) == 0:
             value |= _one(field, given) << field.lsb
         else:
             bits = _checked(field, given, count) << field.lsb

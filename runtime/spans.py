@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,8 @@ class Span:
 
 NO_SPAN = Span(0, 0)
 
+_NAMES_IN_FORMAT = re.compile(":[^:]*:")
+
 
 def span_of(name: str, given: Any, exchange: int | None = None) -> Span:
     """Return where the bytes of a buffer lie.
@@ -69,9 +72,16 @@ def span_of(name: str, given: Any, exchange: int | None = None) -> Span:
         view = memoryview(given)
     except TypeError:
         return _of_another_library(name, given, exchange)
+    check_format(name, view.format)
     if not view.c_contiguous:
         raise ArgumentFault(f"{name} is not in one piece; bytes() makes a copy that is")
     return _of_bytes(np.frombuffer(view.cast("B"), np.uint8)) if view.nbytes else NO_SPAN
+
+
+def check_format(name: str, items: str) -> None:
+    """Refuse a buffer of Python objects, by the format that it gives for its items."""
+    if "O" in _NAMES_IN_FORMAT.sub("", items):
+        raise ArgumentFault(f"{name} has items of format {items!r}: pointers are no values")
 
 
 def _of_array(name: str, array: npt.NDArray[Any]) -> Span:

@@ -45,26 +45,30 @@ autodoc_default_options = {"exclude-members": "__init__, __new__"}
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 
-# Doxygen reads the headers as C. A macro that stands for an attribute is nothing to it.
+# Doxygen reads the headers as C, and the one of C++ as that. A macro that stands for an
+# attribute is nothing to it.
 breathe_projects: dict[str, str] = {}
 breathe_projects_source: dict[str, tuple[str, list[str]]] = {}  # filled in by xiokv_reference
 breathe_default_project = "xiokv"
 breathe_domain_by_extension = {"h": "c"}
+breathe_domain_by_file_pattern = {"*/kv_operation.h": "cpp"}
 breathe_show_include = False
 breathe_doxygen_config_options = {
     "OPTIMIZE_OUTPUT_FOR_C": "YES",
+    "AUTOLINK_SUPPORT": "NO",
     "EXTRACT_ALL": "YES",
     "EXTRACT_STATIC": "YES",
     "MACRO_EXPANSION": "YES",
     "EXPAND_ONLY_PREDEF": "YES",
-    "PREDEFINED": "XIOKV_HD= XIOKV_ALIGNAS(x)= __extension__= XIOKV_STATIC_ASSERT(x,y)="
+    "PREDEFINED": "__cplusplus XIOKV_HD= XIOKV_ALIGNAS(x)= __extension__= XIOKV_STATIC_ASSERT(x,y)="
     " XIOKV_ASSERT_RECORD(x,y,z)= XIOKV_ASSERT_MEMBER(w,x,y,z)=",
 }
 
 # Links to other projects would need a network at build time: names of the C library, of
 # Python's and of NumPy stay text. So do a type variable, and a C record without a name.
 nitpick_ignore = [
-    ("c:identifier", name)
+    (f"{language}:identifier", name)
+    for language in ("c", "cpp")
     for name in ("int8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t")
 ]
 nitpick_ignore_regex = [

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import xiokv.generated
 from xiokv.runtime import abi, toolchain
+from xiokv.runtime.compiled import open_compiled
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.operation import Operation
 
@@ -105,12 +106,7 @@ def _address(library: ctypes.CDLL, name: str) -> int:
 
 @cache
 def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(toolchain.build_cached(recipe())))
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, f"bench_{name}")
-        function.restype = result
-        function.argtypes = arguments
-    return library
+    return open_compiled(recipe(), "benchmark", "bench_", _FUNCTIONS)
 
 
 def recipe() -> toolchain.Recipe:

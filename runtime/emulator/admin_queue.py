@@ -58,8 +58,15 @@ class AdminQueue:
         """Take the function that turns an SQE into a CQE."""
         self._execute = execute
 
-    def limits(self, nsid: int, cap: int, cc: int) -> Limits:
-        """Return the limits for a namespace, given what CAP and CC hold."""
+    def limits(self, nsid: int, cap: int, cc: int, queues_max: int | None = None) -> Limits:
+        """Return the limits for a namespace.
+
+        Args:
+            nsid: which.
+            cap: what CAP holds.
+            cc: what CC holds.
+            queues_max: most I/O queue pairs; by default what the controller grants.
+        """
         if not _is_key_value(self._identify("descriptors", 0x03, nsid)):
             raise ArgumentFault(f"namespace {nsid} is not key-value")
         controller = self._identify("controller", 0x01)
@@ -71,7 +78,7 @@ class AdminQueue:
             value_max=value_max,
             transfer_max=unit << mdts if mdts else 0,
             entries_max=(cap & 0xFFFF) + 1,
-            queues_max=self._queues_max(),
+            queues_max=self._queues_max() if queues_max is None else queues_max,
             page_bytes=PAGE_BYTES << (cc >> 7 & 0xF),
         )
 

@@ -10,13 +10,14 @@ from contextlib import suppress
 from types import NoneType
 from typing import Any
 
+from xiokv.runtime.arguments import within
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
 from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.emulator import faults, library, records
 from xiokv.runtime.emulator.admin_queue import AdminQueue
 from xiokv.runtime.emulator.faults import FaultKind
-from xiokv.runtime.emulator.options import Options, within
+from xiokv.runtime.emulator.options import Options
 from xiokv.runtime.emulator.queue_numbers import QueueNumbers
 from xiokv.runtime.emulator.records import Counters, TraceRecord
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from xiokv.runtime.arguments import number
+from xiokv.runtime.arguments import number, within
 from xiokv.runtime.emulator import library
-from xiokv.runtime.emulator.options import within
 from xiokv.runtime.errors import ArgumentFault
 
 RULES = (

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xiokv.runtime.arguments import integer
+from xiokv.runtime.arguments import integer, within
 from xiokv.runtime.emulator.library import THREADS_MAX, Config
 from xiokv.runtime.errors import ArgumentFault
 
@@ -144,15 +144,3 @@ class Options:
     def _number(self, name: str) -> int:
         low = 0 if name in _MAY_BE_ZERO else 1
         return within(name, getattr(self, name), low, (1 << _NUMBERS[name]) - 1)
-
-
-def within(name: str, given: object, low: int, high: int) -> int:
-    """Return an integer that is within limits.
-
-    Raises:
-        ArgumentFault: it is not, or no integer.
-    """
-    value = integer(name, given)
-    if not low <= value <= high:
-        raise ArgumentFault(f"{name} is {value}; allowed are {low} to {high}")
-    return value

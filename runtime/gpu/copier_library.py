@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from xiokv.runtime import toolchain
-from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.compiled import open_compiled
 
 _FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread")
 _UNITS = ("copier.cpp", "copier_channel.cpp", "copier_cuda.cpp", "copier_places.cpp")
@@ -119,13 +119,4 @@ def load() -> ctypes.CDLL:
     sources = toolchain.Sources(Path(__file__).parent, _UNITS, ".", (*_UNITS, *_HEADERS))
     description = {"kind": "copier", "generator": version("xiokv")}
     recipe = toolchain.library_recipe("xiokv_copier.so", sources, _FLAGS, description)
-    path = toolchain.build_cached(recipe)
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise RuntimeFault(f"cannot load the copier: {error}") from error
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, f"xiokv_copier_{name}")
-        function.restype = result
-        function.argtypes = arguments
-    return library
+    return open_compiled(recipe, "copier", "xiokv_copier_", _FUNCTIONS)

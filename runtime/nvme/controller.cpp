@@ -26,23 +26,34 @@ Controller::Controller(const xiokv_pass_config &config)
   try {
     for (uint32_t i = 0; i < config.threads; ++i)
       threads_.emplace_back([this] { work(); });
-    threads_.emplace_back([this] { follow(); });
+    follower_ = std::thread([this] { follow(); });
   } catch (...) {
-    end();
+    stop();
     throw;
   }
 }
 
-Controller::~Controller() { end(); }
+Controller::~Controller() { stop(); }
 
-void Controller::end() {
-  ending_ = true;
+/// What was fetched last is in `work_` before the threads that take it may end.
+void Controller::stop() {
+  {
+    const std::lock_guard<std::mutex> lock(table_mutex_);
+    stopping_ = true;
+    for (const auto &[qid, queue] : queues_)
+      queue->close();
+    queues_.clear();
+  }
+  if (follower_.joinable())
+    follower_.join();
   {
     const std::lock_guard<std::mutex> lock(work_mutex_);
+    all_fetched_ = true;
     waiting_.notify_all();
   }
   for (std::thread &thread : threads_)
     thread.join();
+  threads_.clear();
 }
 
 uint64_t Controller::doorbells() const {
@@ -51,7 +62,8 @@ uint64_t Controller::doorbells() const {
 
 bool Controller::create_queue(const xiokv_pass_queue &made) {
   const std::lock_guard<std::mutex> lock(table_mutex_);
-  if (made.qid < 1 || made.qid > config_.queues || queues_.count(made.qid) != 0)
+  if (stopping_ || made.qid < 1 || made.qid > config_.queues ||
+      queues_.count(made.qid) != 0)
     return false;
   Line *line = &doorbells_[2 * made.qid];
   queues_[made.qid] =
@@ -79,7 +91,7 @@ Counters Controller::counters() const {
 }
 
 void Controller::follow() {
-  for (uint32_t idle = 0; !ending_;) {
+  for (uint32_t idle = 0; !stopping_;) {
     if (fetch_all())
       idle = 0;
     else
@@ -111,7 +123,7 @@ void Controller::work() {
 
 bool Controller::take(Work &work) {
   std::unique_lock<std::mutex> lock(work_mutex_);
-  waiting_.wait(lock, [this] { return ending_ || !work_.empty(); });
+  waiting_.wait(lock, [this] { return all_fetched_ || !work_.empty(); });
   if (work_.empty())
     return false;
   work = std::move(work_.front());

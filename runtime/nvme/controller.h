@@ -33,6 +33,10 @@ public:
   /// @brief Delete a queue pair and wait for its commands, if it is there.
   bool delete_queue(uint32_t qid);
 
+  /// @brief Delete all queue pairs, wait for the commands that the driver has,
+  /// and end the threads.
+  void stop();
+
   Counters counters() const;
 
 private:
@@ -44,7 +48,6 @@ private:
     Sqe sqe;
   };
 
-  void end();
   void follow();
   bool fetch_all();
   void work();
@@ -55,7 +58,7 @@ private:
   std::vector<Line> doorbells_;
   std::atomic<uint64_t> commands_{0};
   std::atomic<uint64_t> completions_{0};
-  std::atomic<bool> ending_{false};
+  std::atomic<bool> stopping_{false};
 
   std::mutex table_mutex_; ///< Held by whoever changes or visits the table.
   std::map<uint32_t, std::shared_ptr<Queue>> queues_;
@@ -63,8 +66,10 @@ private:
   std::mutex work_mutex_; ///< Of what waits for a thread.
   std::condition_variable waiting_;
   std::deque<Work> work_;
+  bool all_fetched_ = false;
 
   std::vector<std::thread> threads_;
+  std::thread follower_;
 };
 
 } // namespace xiokv::passthrough

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <new>
+
+#include "../emulator/config.h"
 
 namespace xiokv::passthrough {
 
@@ -24,6 +27,21 @@ int call_system(int fd, unsigned long number, void *argument) {
   return ioctl(fd, number, argument);
 }
 
+/// Whether the driver would fill the host's buffer from a copy of its own, all
+/// of it, with zeros past the data and where the command fails.
+bool needs_copy(const Sqe &sqe) {
+  constexpr uint32_t alignment = 4;
+  return direction(sqe.opcode()) == Direction::from_device &&
+         sqe.size() % alignment != 0;
+}
+
+/// Bytes of its buffer that a command filled which went well.
+uint32_t written(const Sqe &sqe, const Outcome &outcome) {
+  if (static_cast<Opcode>(sqe.opcode()) != Opcode::retrieve)
+    return sqe.size();
+  return std::min(sqe.size(), static_cast<uint32_t>(outcome.result));
+}
+
 void *pointer(uint64_t address) {
   return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
 }
@@ -34,7 +52,7 @@ Outcome Device::run(const Sqe &sqe) {
   if (sqe.nsid() != 1 && sqe.nsid() != config_.nsid)
     return failed(Status::invalid_namespace);
   const Direction way = direction(sqe.opcode());
-  if (way == Direction::both)
+  if (way == Direction::unknown)
     return failed(Status::invalid_opcode);
   if (way == Direction::none || sqe.size() == 0)
     return run_on(sqe, nullptr, 0);
@@ -51,25 +69,28 @@ Outcome Device::run_mapped(const Sqe &sqe) {
       walk_prp(Dma(), sqe.prp1(), sqe.prp2(), sqe.size(), segments);
   if (status != Status::success)
     return failed(status);
-  if (segments.size() == 1)
-    return run_on(sqe, pointer(segments[0].iova), sqe.size());
-  return run_copied(sqe, segments);
+  if (segments.size() != 1 || needs_copy(sqe))
+    return run_copied(sqe, segments);
+  // The driver takes a null pointer for a command without data.
+  if (segments[0].iova < emulator::page_bytes)
+    return failed(Status::data_transfer_error);
+  return run_on(sqe, pointer(segments[0].iova), sqe.size());
 }
 
-/// The call takes data in one piece.
+/// The call takes data in one piece. What a command does not write stays as it
+/// was.
 Outcome Device::run_copied(const Sqe &sqe,
                            const std::vector<Segment> &segments) {
   std::vector<uint8_t> copy(sqe.size());
-  if (direction(sqe.opcode()) == Direction::to_device) {
-    const Status status = gather(Dma(), segments, copy.data(), copy.size());
-    if (status != Status::success)
-      return failed(status);
-    return run_on(sqe, copy.data(), sqe.size());
-  }
-  // What the command does not write stays as it was.
-  gather(Dma(), segments, copy.data(), copy.size());
+  const bool sends = direction(sqe.opcode()) == Direction::to_device;
+  Status status = Status::success;
+  if (sends)
+    status = gather(Dma(), segments, copy.data(), copy.size());
+  if (status != Status::success)
+    return failed(status);
   const Outcome outcome = run_on(sqe, copy.data(), sqe.size());
-  const Status status = scatter(Dma(), segments, copy.data(), copy.size());
+  if (!sends && outcome.status == 0)
+    status = scatter(Dma(), segments, copy.data(), written(sqe, outcome));
   return status == Status::success ? outcome : failed(status);
 }
 

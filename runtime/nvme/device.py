@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import threading
 import weakref
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
-from xiokv.runtime.arguments import integer, seconds
+from xiokv.runtime.arguments import integer, seconds, within
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
 from xiokv.runtime.drivers.base import Driver
@@ -27,6 +28,7 @@ _IDENTIFY = 0x06
 _CAP, _CC = 0xFFFF, 0
 _DOORBELL_STRIDE = 64
 _ERROR_BYTES = 256
+_MILLISECONDS_MAX = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,32 +84,32 @@ class Passthrough(Closing):
             MissingFault: there is no such device, or no C++ compiler.
             RuntimeFault: it may not be opened.
         """
-        self.path = os.fspath(path)
-        timeout = 0 if command_timeout is None else seconds("command_timeout", command_timeout)
+        self.path = _path(path)
         config = library.Config(
             struct_size=ctypes.sizeof(library.Config),
-            threads=_within("threads", threads, library.THREADS_MAX),
-            queues=_within("queues", queues, library.QUEUES_MAX),
-            timeout_ms=round(1000 * timeout),
+            threads=within("threads", threads, 1, library.THREADS_MAX),
+            queues=within("queues", queues, 1, library.QUEUES_MAX),
+            timeout_ms=0 if command_timeout is None else _milliseconds(command_timeout),
             ioctl=ioctl and ctypes.cast(ioctl, ctypes.c_void_p),
         )
         self._library = library.load()
         self._ioctl = ioctl  # the C side has its address
-        self._fd = open_namespace(self.path)
-        try:
-            self.nsid = config.nsid = namespace_id(self.path, self._fd, ioctl)
-            config.fd = self._fd
-            self._handle = self._create(config)
-        except BaseException:
-            os.close(self._fd)
-            raise
-        self._home = Home("passthrough")
-        weakref.finalize(self, _destroy, self._library, self._handle, self._fd, self._home)
         self._numbers = QueueNumbers(config.queues)
         self._lock = threading.Lock()
-        self._most_queues = int(config.queues)
+        self._home = Home("passthrough")
         self._closed = False
-        self._limits = self._read_limits()
+        config.fd = open_namespace(self.path)
+        # Of what ends with this object the last that is named here comes first.
+        self._close_file = weakref.finalize(self, os.close, config.fd)
+        with ExitStack() as undo:
+            undo.callback(self._close_file)
+            self.nsid = config.nsid = namespace_id(self.path, config.fd, ioctl)
+            self._handle = self._create(config)
+            weakref.finalize(self, _destroy, self._library, self._handle, self._home)
+            undo.callback(self._call, "stop")
+            admin = AdminQueue(self.admin)
+            self._limits = admin.limits(self.nsid, _CAP, _CC, queues_max=config.queues)
+            undo.pop_all()
 
     # Controller
 
@@ -156,15 +158,17 @@ class Passthrough(Closing):
     # Beside
 
     def admin(self, sqe: bytes) -> bytes:
-        """Carry out an admin command given as 64 bytes; return its completion.
+        """Carry out an Identify given as 64 bytes; return its completion.
 
-        Of commands with data only Identify is passed on, whose data has 4096 bytes.
+        Its data has 4096 bytes. How much data other admin commands have is not known here.
         """
         if len(sqe) != library.SQE_BYTES:
             raise ArgumentFault(f"an SQE has {library.SQE_BYTES} bytes, this has {len(sqe)}")
+        if sqe[0] != _IDENTIFY:
+            raise ArgumentFault(f"admin opcode {sqe[0]:02X}h: only Identify (06h) is passed on")
         cqe = ctypes.create_string_buffer(library.CQE_BYTES)
-        data = _PAGE_BYTES if sqe[0] == _IDENTIFY else 0
-        fault = self._call("admin", bytes(sqe), data, cqe)
+        with self._lock:
+            fault = self._call("admin", bytes(sqe), _PAGE_BYTES, cqe)
         if fault:
             raise RuntimeFault(f"{self.path} takes no admin command: {os.strerror(fault)}")
         return cqe.raw
@@ -177,19 +181,20 @@ class Passthrough(Closing):
         return PassthroughCounters(totals.commands, totals.completions, totals.failures, error)
 
     def close(self) -> None:
-        """Wait for all commands and take the queues away; twice is once.
+        """Delete all queues, wait for the commands that the driver has, and close the device.
 
-        Doorbells stay until nobody holds this object. In a child of fork it does nothing.
+        Twice is once. Doorbells stay until nobody holds this object. In a child of fork it
+        does nothing.
         """
         if not self._home.is_here:
             return
         with self._lock:
             if self._closed:
                 return
-            for qid in range(1, self._most_queues + 1):
-                self._call("delete_queue", qid)
+            self._call("stop")
             self._numbers.lose_all()
             self._closed = True
+            self._close_file()
 
     def _create(self, config: library.Config) -> int:
         error = ctypes.create_string_buffer(_ERROR_BYTES)
@@ -197,10 +202,6 @@ class Passthrough(Closing):
         if not handle:
             raise RuntimeFault(error.value.decode(errors="replace"))
         return int(handle)
-
-    def _read_limits(self) -> Limits:
-        limits = AdminQueue(self.admin).limits(self.nsid, _CAP, _CC)
-        return replace(limits, queues_max=self._most_queues)
 
     def _call(self, function: str, *arguments: Any) -> Any:
         self._home.check()
@@ -214,16 +215,28 @@ def passthrough(path: str | os.PathLike[str], **options: Any) -> Passthrough:
     return Passthrough(path, **options)
 
 
-def _within(name: str, given: object, most: int) -> int:
-    value = integer(name, given)
-    if not 1 <= value <= most:
-        raise ArgumentFault(f"{name} {value}: 1 to {most} are allowed")
-    return value
+def _path(given: object) -> str:
+    try:
+        path = os.fsdecode(given)  # type: ignore[arg-type]
+    except TypeError:
+        path = ""
+    if not path or "\0" in path:
+        raise ArgumentFault(f"path is {given!r}; allowed is that of a device, such as /dev/ng0n1")
+    return path
 
 
-def _destroy(functions: ctypes.CDLL, handle: int, fd: int, home: Home) -> None:
+def _milliseconds(command_timeout: object) -> int:
+    """Return a time as the driver takes it, to which 0 means its own."""
+    time = math.ceil(1000 * seconds("command_timeout", command_timeout))
+    if time > _MILLISECONDS_MAX:
+        raise ArgumentFault(
+            f"command_timeout {command_timeout}: at most {_MILLISECONDS_MAX // 1000} seconds are"
+            " allowed"
+        )
+    return time
+
+
+def _destroy(functions: ctypes.CDLL, handle: int, home: Home) -> None:
     """Free a controller, but not in a child of fork, which has no thread to join."""
     if home.is_here:
         functions.xiokv_pass_destroy(handle)
-        with suppress(OSError):
-            os.close(fd)

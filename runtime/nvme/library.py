@@ -65,6 +65,7 @@ class Totals(ctypes.Structure):
 _PASS = ctypes.c_void_p
 _FUNCTIONS = {
     "create": (_PASS, (ctypes.POINTER(Config), ctypes.c_char_p, ctypes.c_size_t)),
+    "stop": (None, (_PASS,)),
     "destroy": (None, (_PASS,)),
     "doorbells": (ctypes.c_uint64, (_PASS,)),
     "doorbells_size": (ctypes.c_uint64, (_PASS,)),

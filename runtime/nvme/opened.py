@@ -33,7 +33,7 @@ def open_namespace(path: str, mounts: tuple[Path, ...] = _MOUNTS) -> int:
         mounts: files that name what is in use, a device at the start of a line.
 
     Raises:
-        MissingFault: there is no such file.
+        MissingFault: there is no such file, or no device behind it any more.
         ArgumentFault: it is no character device, or is mounted.
         RuntimeFault: it may not be opened.
     """
@@ -41,14 +41,16 @@ def open_namespace(path: str, mounts: tuple[Path, ...] = _MOUNTS) -> int:
     _check_kind(path, device)
     _check_unused(path, device, mounts)
     try:
-        return os.open(device, os.O_RDWR | os.O_CLOEXEC)
+        return os.open(device, os.O_RDWR)
     except PermissionError as error:
         raise RuntimeFault(
             f"{path} may not be opened: passing commands through takes root, or CAP_SYS_ADMIN"
             " and write access to the file"
         ) from error
     except OSError as error:
-        raise RuntimeFault(f"{path} cannot be opened: {error.strerror}") from error
+        gone = error.errno in (errno.ENXIO, errno.ENODEV)
+        fault = MissingFault if gone else RuntimeFault
+        raise fault(f"{path} cannot be opened: {error.strerror}") from error
 
 
 def namespace_id(path: str, fd: int, ioctl: ctypes._FuncPointer | None) -> int:
@@ -57,18 +59,14 @@ def namespace_id(path: str, fd: int, ioctl: ctypes._FuncPointer | None) -> int:
     Raises:
         ArgumentFault: it is no NVMe namespace.
     """
-    if ioctl is not None:
-        nsid = int(ioctl(fd, _NVME_IOCTL_ID, None))
-        code = ctypes.get_errno()
-    else:
-        try:
-            nsid, code = int(fcntl.ioctl(fd, _NVME_IOCTL_ID)), 0
-        except OSError as error:
-            nsid, code = -1, error.errno or errno.EIO
+    try:
+        nsid = int(ioctl(fd, _NVME_IOCTL_ID, None) if ioctl else fcntl.ioctl(fd, _NVME_IOCTL_ID))
+        why = f"its NSID is {nsid}"
+    except OSError as error:
+        nsid, why = 0, str(error.strerror)
     if nsid <= 0:
         raise ArgumentFault(
-            f"{path} is no NVMe namespace ({os.strerror(code)}); one is"
-            " /dev/ng<controller>n<number>"
+            f"{path} is no NVMe namespace ({why}); one is /dev/ng<controller>n<number>"
         )
     return nsid
 

@@ -53,6 +53,8 @@ xiokv_pass *xiokv_pass_create(const xiokv_pass_config *config, char *error,
   return nullptr;
 }
 
+void xiokv_pass_stop(xiokv_pass *pass) { inside(pass).stop(); }
+
 void xiokv_pass_destroy(xiokv_pass *pass) { delete &inside(pass); }
 
 uint64_t xiokv_pass_doorbells(const xiokv_pass *pass) {

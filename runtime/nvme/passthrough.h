@@ -63,7 +63,11 @@ struct xiokv_pass;
 struct xiokv_pass *xiokv_pass_create(const struct xiokv_pass_config *config,
                                      char *error, size_t error_bytes);
 
-/// @brief Wait for all commands, then end the threads and free everything.
+/// @brief Delete all queue pairs, wait for the commands that the driver has,
+/// and end the threads; twice is once. The doorbells stay.
+void xiokv_pass_stop(struct xiokv_pass *pass);
+
+/// @brief Stop, then free everything.
 void xiokv_pass_destroy(struct xiokv_pass *pass);
 
 /// @brief Address of the doorbells: SQ tail and CQ head of queue pair 0, then
@@ -74,8 +78,8 @@ uint64_t xiokv_pass_doorbells(const struct xiokv_pass *pass);
 uint64_t xiokv_pass_doorbells_size(const struct xiokv_pass *pass);
 
 /// @brief Create a queue pair; its doorbells become 0.
-/// @return 0, or -1 where the number is taken or none of 1 to `queues`, or a
-/// depth is not 2 to 65536.
+/// @return 0, or -1 where the number is taken or none of 1 to `queues`, a depth
+/// is not 2 to 65536, or the controller was stopped.
 int xiokv_pass_create_queue(struct xiokv_pass *pass,
                             const struct xiokv_pass_queue *queue);
 
@@ -84,7 +88,8 @@ int xiokv_pass_create_queue(struct xiokv_pass *pass,
 /// @return 0, or -1 where there is no such queue pair.
 int xiokv_pass_delete_queue(struct xiokv_pass *pass, uint32_t qid);
 
-/// @brief Carry out an admin command.
+/// @brief Carry out an admin command; the device may move no other data than
+/// the caller says.
 /// @param sqe Its entry; PRP1 is the address of the data.
 /// @param data_len Bytes of data.
 /// @param cqe Gets DW0 and the status.

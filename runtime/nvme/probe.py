@@ -15,8 +15,8 @@ from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.module import load
-from xiokv.runtime.nvme.device import passthrough
-from xiokv.runtime.results import Result
+from xiokv.runtime.nvme.device import Passthrough, passthrough
+from xiokv.runtime.results import BatchFault, Result
 
 _LISTED = 5
 _VALUE_BYTES = 4096
@@ -33,11 +33,20 @@ def probe(path: str | None, *, write: bool) -> dict[str, Any]:
     Raises:
         RuntimeFault: a command went wrong, or a value came back otherwise than it was stored.
     """
-    with passthrough(path) if path else Emulator() as controller:
+    with Emulator() if path is None else passthrough(path) as controller:
         found = {"device": path or "embedded controller", **_limits(controller)}
-        with load("host").attach(controller) as kv:
-            found |= _read(kv)
-            return found | _written(kv) if write else found
+        try:
+            with load("host").attach(controller) as kv:
+                found |= _read(kv)
+                return found | _written(kv) if write else found
+        except BatchFault as fault:
+            raise RuntimeFault(f"{fault}{_said_by_system(controller)}") from fault
+
+
+def _said_by_system(controller: Controller) -> str:
+    """Return why calls did not get to the device, which no status says."""
+    error = controller.counters().last_error if isinstance(controller, Passthrough) else ""
+    return f"\n  the system refused the call: {error}" if error else ""
 
 
 def _limits(controller: Controller) -> dict[str, Any]:

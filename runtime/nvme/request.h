@@ -9,13 +9,28 @@
 
 namespace xiokv::passthrough {
 
+using emulator::Opcode;
 using emulator::Sqe;
 
-/// @brief Which way a command's data goes: bits 1:0 of its opcode.
-enum class Direction { none = 0, to_device = 1, from_device = 2, both = 3 };
+/// @brief Which way a command's data goes, which have the size in CDW10.
+enum class Direction { none, to_device, from_device, unknown };
 
+/// @brief That of a key-value command. How much data any other moves is not
+/// known, and a call that says too little lets the device write past it.
 constexpr Direction direction(uint8_t opcode) {
-  return static_cast<Direction>(opcode & 3);
+  switch (static_cast<Opcode>(opcode)) {
+  case Opcode::store:
+    return Direction::to_device;
+  case Opcode::retrieve:
+  case Opcode::list:
+    return Direction::from_device;
+  case Opcode::erase:
+  case Opcode::exist:
+    return Direction::none;
+  case Opcode::exec: // both ways, which the driver does not offer
+    break;
+  }
+  return Direction::unknown;
 }
 
 /// @brief The call's argument for a command; all dwords but CDW0, the NSID and

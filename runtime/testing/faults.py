@@ -7,12 +7,15 @@ commands from then on, until `clear`.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
+from types import NoneType
+from typing import Any
 
 from xiokv.generated.nvme_kv import Status
 from xiokv.runtime.arguments import integer, seconds
 from xiokv.runtime.emulator import Emulator, FaultKind
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.keys import pack_keys
 from xiokv.runtime.kv import KV
 from xiokv.runtime.module import Module
 from xiokv.runtime.operation import Operation
@@ -24,6 +27,8 @@ _READING = (Operation.RETRIEVE, Operation.EXIST)
 
 class Faults:
     """Makes a controller go wrong.
+
+    All calls take keys as `KV.retrieve` does.
 
     Args:
         module: reaches what is stored, by queues of its own.
@@ -37,17 +42,18 @@ class Faults:
         self._controller = controller
         self._kv = kv
         self._random = random.Random(seed)  # noqa: S311 - to be the same each time
-        self._injected = False
+        self._injected = self._hung = False
 
-    def pick(self, keys: Sequence[bytes], count: int) -> list[bytes]:
+    def pick(self, keys: Any, count: int) -> list[bytes]:
         """Return some of the keys, chosen by the seed, in their order."""
-        if not 0 <= integer("count", count) <= len(keys):
-            raise ArgumentFault(f"count {count}: there are {len(keys)} keys")
-        return [keys[at] for at in sorted(self._random.sample(range(len(keys)), count))]
+        wanted = self._bytes(keys)
+        if not 0 <= integer("count", count) <= len(wanted):
+            raise ArgumentFault(f"count {count}: there are {len(wanted)} keys")
+        return [wanted[at] for at in sorted(self._random.sample(range(len(wanted)), count))]
 
     # What is stored
 
-    def truncate(self, keys: Iterable[bytes], size: int) -> None:
+    def truncate(self, keys: Any, size: int) -> None:
         """Cut stored values: only the first `size` bytes are left.
 
         A Retrieve is OK, its `value_size` says how many bytes came, and the rest of the slot
@@ -57,13 +63,14 @@ class Faults:
             raise ArgumentFault(f"size {size}: 0 or more is needed")
         self._change(keys, lambda value: value[:size])
 
-    def lengthen(self, keys: Iterable[bytes], extra: int) -> None:
+    def lengthen(self, keys: Any, extra: int) -> None:
         """Append zeros to stored values, so that they no longer fit: TRUNCATED."""
-        if integer("extra", extra) < 1:
-            raise ArgumentFault(f"extra {extra}: 1 or more is needed")
+        most = self._kv.limits.value_max
+        if not 1 <= integer("extra", extra) <= most:
+            raise ArgumentFault(f"extra {extra}: 1 to {most} is allowed, the largest value's size")
         self._change(keys, lambda value: value + bytes(extra))
 
-    def flip(self, keys: Iterable[bytes], bits: int = 1) -> None:
+    def flip(self, keys: Any, bits: int = 1) -> None:
         """Flip so many bits of each stored value, at places chosen by the seed."""
         if integer("bits", bits) < 1:
             raise ArgumentFault(f"bits {bits}: 1 or more is needed")
@@ -71,25 +78,23 @@ class Faults:
 
     # What strikes commands
 
-    def miss(self, keys: Iterable[bytes]) -> None:
+    def miss(self, keys: Any) -> None:
         """Let Retrieve and Exist not find the keys: MISSING. They stay stored."""
         for operation in _READING:
             self.fail(keys, sc=Status.KEY_DOES_NOT_EXIST, operation=operation)
 
-    def delay(self, keys: Iterable[bytes], time: float, operation: Operation | None = None) -> None:
+    def delay(self, keys: Any, time: float, operation: Operation | None = None) -> None:
         """Complete commands late, by `time` seconds; past the timeout they are TIMEOUT."""
         amount = round(seconds("time", time) * _MILLION)
-        for key in keys:
-            self._inject(FaultKind.DELAY, key, operation, amount=amount)
+        self._inject(FaultKind.DELAY, keys, operation, amount=amount)
 
-    def drop(self, keys: Iterable[bytes], operation: Operation | None = None) -> None:
+    def drop(self, keys: Any, operation: Operation | None = None) -> None:
         """Carry commands out, and never complete them: TIMEOUT, and a dead queue."""
-        for key in keys:
-            self._inject(FaultKind.DROP, key, operation)
+        self._inject(FaultKind.DROP, keys, operation)
 
     def fail(
         self,
-        keys: Iterable[bytes],
+        keys: Any,
         *,
         sct: int = 0,
         sc: int = Status.INTERNAL_DEVICE_ERROR,
@@ -97,12 +102,14 @@ class Faults:
         operation: Operation | None = None,
     ) -> None:
         """Complete commands with a status, without carrying them out: ERROR."""
-        for key in keys:
-            self._inject(FaultKind.STATUS, key, operation, sct=sct, sc=int(sc), dnr=dnr)
+        if (sct, sc) == (0, 0):
+            raise ArgumentFault("SCT 0, SC 00h is success; name a status that is none")
+        self._inject(FaultKind.STATUS, keys, operation, sct=sct, sc=sc, dnr=dnr)
 
     def hang(self) -> None:
         """Let the controller serve nothing more, until `recover`: TIMEOUT."""
         self._controller.kill()
+        self._hung = True
 
     # And back
 
@@ -115,36 +122,47 @@ class Faults:
         """Clear, reset the controller, and give the KV new queues; values stay."""
         self.clear()
         self._controller.reset()
+        self._hung = False
         self._kv.confirm_deleted()
         self._kv.reset()
 
     def _inject(
-        self,
-        kind: FaultKind,
-        key: bytes,
-        operation: Operation | None,
-        *,
-        amount: int = 0,
-        sct: int = 0,
-        sc: int = 0,
-        dnr: bool = False,
+        self, kind: FaultKind, keys: Any, operation: Operation | None, **numbers: Any
     ) -> None:
-        if not key:
-            raise ArgumentFault("a key of no bytes: name keys of 1 to 16 bytes")
+        if not isinstance(operation, (Operation, NoneType)):
+            raise ArgumentFault(
+                f"operation is {operation!r}; allowed is one such as Operation.RETRIEVE, or None"
+            )
         opcode = operation.opcode if operation else 0
-        self._controller.fault(kind, key=key, opcode=opcode, amount=amount, sct=sct, sc=sc, dnr=dnr)
-        self._injected = True
+        for key in self._bytes(keys):
+            self._controller.fault(kind, key=key, opcode=opcode, **numbers)
+            self._injected = True
 
-    def _change(self, keys: Iterable[bytes], change: Callable[[bytes], bytes]) -> None:
-        if self._injected:
+    def _change(self, keys: Any, change: Callable[[bytes], bytes]) -> None:
+        if self._injected or self._hung:
             raise RuntimeFault(
                 "stored values are changed by commands, which faults strike now: change values"
-                " first, or clear() the faults"
+                " first, or clear() the faults, or recover() from a hang"
             )
-        # The least of queues: memory for lists of pages is as large as the largest value.
-        with self._module.attach(self._controller, depth=2, window=1) as door:
-            for key in keys:
+        wanted = self._bytes(keys)
+        with self._door() as door:
+            for key in wanted:
                 door.store([key], [change(_stored(door, key))]).raise_for_status()
+
+    def _door(self) -> KV:
+        """Return calls on a queue pair beside the user's, whose block size may be too small."""
+        try:
+            # The least of queues: memory for lists of pages is as large as the largest value.
+            return self._module.attach(self._controller, depth=2, window=1)
+        except ArgumentFault as fault:
+            raise ArgumentFault(
+                f"stored values are changed by a queue pair of the kit's own: {fault}; allow the"
+                " controller one more"
+            ) from fault
+
+    def _bytes(self, keys: Any) -> list[bytes]:
+        packed = pack_keys(keys, None, self._kv.limits.key_max)
+        return [packed[index] for index in range(len(packed))]
 
     def _flipped(self, value: bytes, bits: int) -> bytes:
         if bits > 8 * len(value):
@@ -157,10 +175,10 @@ class Faults:
 
 def _stored(door: KV, key: bytes) -> bytes:
     """Return a value, whatever its size, which the first look tells."""
-    size = int(door.retrieve([key], bytearray(4)).value_size[0])
+    size = int(door.retrieve([key], bytearray(4), copy=True).value_size[0])
     value = bytearray(max(size, 4))
     try:
-        door.retrieve([key], value).raise_for_status()
+        door.retrieve([key], value, copy=True).raise_for_status()
     except BatchFault as fault:
         raise ArgumentFault(f"no value of key {key!r} can be changed: {fault}") from fault
     return bytes(value[:size])

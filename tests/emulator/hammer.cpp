@@ -9,6 +9,7 @@
 #include "emulator.h"
 #include "late_store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +30,13 @@ constexpr uint32_t key_count = 8;
 constexpr uint32_t page = 4096;
 constexpr uint32_t value_max = 2 * page;
 
-enum : uint8_t { op_store = 1, op_retrieve = 2, op_list = 6, op_delete = 0x10 };
+enum : uint8_t {
+  op_store = 1,
+  op_retrieve = 2,
+  op_list = 6,
+  op_delete = 0x10,
+  op_exec = 0x83
+};
 
 [[noreturn]] void fail(const char *what) {
   std::fprintf(stderr, "hammer: %s\n", what);
@@ -114,9 +121,10 @@ private:
   uint8_t *buffer(uint32_t slot) { return data_.data + slot * value_max; }
 
   void submit(uint32_t slot) {
-    static constexpr uint8_t opcodes[] = {op_store,    op_store, op_retrieve,
-                                          op_retrieve, op_list,  op_delete};
+    static constexpr uint8_t opcodes[] = {op_store, op_store,  op_retrieve,
+                                          op_exec,  op_delete, op_list};
     const uint8_t opcode = opcodes[random_() % 6];
+    const auto key = static_cast<uint8_t>(random_() % key_count);
     const uint32_t size = 4 + random_() % (value_max - 4);
     std::memset(buffer(slot), static_cast<int>(random_() % 256), value_max);
     opcode_[slot] = opcode;
@@ -126,15 +134,33 @@ private:
     sqe[0] = opcode;
     put(sqe + 2, cid_[slot]);
     put(sqe + 4, uint32_t{1});
-    sqe[8] = static_cast<uint8_t>(random_() % key_count);
-    sqe[44] = 1;
     if (opcode != op_delete) {
       put(sqe + 24, reinterpret_cast<uint64_t>(buffer(slot)));
       put(sqe + 32, reinterpret_cast<uint64_t>(buffer(slot) + page));
       put(sqe + 40, opcode == op_store ? size : value_max);
     }
+    if (opcode == op_exec) {
+      room_[slot] = random_() % 2 != 0 ? value_max : 3;
+      ask_for_range(sqe, slot, key);
+    } else {
+      sqe[8] = key;
+      sqe[44] = 1;
+    }
     tail_ = (tail_ + 1) % depth;
     ++in_flight_;
+  }
+
+  /// A range of the value, which may begin and end anywhere.
+  void ask_for_range(uint8_t *sqe, uint32_t slot, uint8_t key) {
+    constexpr uint32_t payload_bytes = 2 + 1 + 16;
+    uint8_t *payload = buffer(slot);
+    put(payload, uint16_t{1});
+    payload[2] = key;
+    put(payload + 3, uint64_t{random_() % value_max});
+    put(payload + 11, uint64_t{random_() % value_max});
+    put(sqe + 40, payload_bytes);
+    put(sqe + 48, room_[slot]);
+    put(sqe + 52, uint32_t{3});
   }
 
   bool new_entry(uint64_t half[2]) const {
@@ -161,14 +187,17 @@ private:
   }
 
   void check(uint32_t slot, uint32_t status, uint32_t dw0) {
-    const bool missing = status == 0x87 && opcode_[slot] == op_retrieve;
-    if (status != 0 && !missing)
+    const bool ranges = opcode_[slot] == op_exec;
+    const bool reads = opcode_[slot] == op_retrieve || ranges;
+    if (status != 0 && !(status == 0x87 && reads))
       fail("a status that no command can have");
-    if (status != 0 || opcode_[slot] != op_retrieve)
+    if (status != 0 || !reads)
       return;
-    if (dw0 < 4 || dw0 > value_max)
+    if ((dw0 < 4 && !ranges) || dw0 > value_max)
       fail("a size that no value has");
-    if (std::memcmp(buffer(slot), buffer(slot) + 1, dw0 - 1) != 0)
+    const uint32_t room = ranges ? room_[slot] : value_max;
+    const uint32_t got = std::min(dw0, room);
+    if (got != 0 && std::memcmp(buffer(slot), buffer(slot) + 1, got - 1) != 0)
       fail("a value that nobody stored");
   }
 
@@ -182,6 +211,7 @@ private:
   uint16_t next_cid_ = 0;
   uint8_t opcode_[slots] = {};
   uint16_t cid_[slots] = {};
+  uint32_t room_[slots] = {}; ///< Of an Exec's output.
 };
 
 /// Submits and polls until told to end, and then until all is answered.
@@ -279,7 +309,8 @@ int main(int argc, char **argv) {
   config.struct_size = sizeof config;
   config.queues = host_count;
   config.threads = 2;
-  config.flags = XIOKV_EMU_STRICT | XIOKV_EMU_HASHED_LIST | XIOKV_EMU_WRAP_LIST;
+  config.flags = XIOKV_EMU_STRICT | XIOKV_EMU_HASHED_LIST |
+                 XIOKV_EMU_WRAP_LIST | XIOKV_EMU_EXEC;
   char error[200];
   xiokv_emu *emu = xiokv_emu_create(&config, error, sizeof error);
   if (!emu || xiokv_emu_start(emu) != 0)

@@ -248,6 +248,24 @@ def test_a_fault_of_a_key_strikes_it(host: Any) -> None:
     assert run(host, LENGTH, payload(b"b"), 8)[:2] == (0x88, 0)
 
 
+def test_a_fault_of_a_key_reads_no_data_where_exec_is_no_command(make: Any) -> None:
+    """Its pointer may lead anywhere there."""
+    plain = make()
+    plain.emulator.fault("status", key=b"k", sct=0, sc=0x88)
+    assert run(plain, LENGTH, payload(b"k"), 8)[:2] == (0x01, 0)
+
+
+def test_an_output_that_does_not_arrive_has_no_size(host: Any) -> None:
+    """The output's second page is none; the payload has the first."""
+    host.store(b"k", VALUE)
+    data = payload(b"k", span(0, 200))
+    begin = PAGE - len(data) - 1 & ~3
+    host.data.put(begin, data)
+    sent = entry(host, RANGE, 200, len(data), prp1=host.data.address + begin, prp2=0)
+    cqe = host.run(sent)
+    assert (cqe.status, cqe.dw0) == (0x04, 0)
+
+
 def test_faults_of_other_kinds_strike_it_as_any_command(host: Any) -> None:
     host.store(b"k", VALUE)
     host.emulator.fault("drop", opcode=EXEC, count=1)

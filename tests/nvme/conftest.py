@@ -78,20 +78,20 @@ def emulator() -> Iterator[Emulator]:
 
 
 @pytest.fixture
-def standin(_standin_library: ctypes.CDLL, emulator: Emulator) -> Iterator[Standin]:
+def standin(_standin_library: ctypes.CDLL, emulator: Emulator) -> Standin:
     _standin_library.standin_begin(emulator._handle)
-    standin = Standin(_standin_library)
-    yield standin
-    standin.hold(False)
+    return Standin(_standin_library)
 
 
 @pytest.fixture
 def device(standin: Standin) -> Iterator[Passthrough]:
     with passthrough(DEVICE, ioctl=standin.ioctl) as controller:
         yield controller
+        standin.hold(False)
 
 
 @pytest.fixture
-def kv(device: Passthrough) -> Iterator[KV]:
+def kv(device: Passthrough, standin: Standin) -> Iterator[KV]:
     with load("host").attach(device, queues=2) as kv:
         yield kv
+        standin.hold(False)

@@ -59,21 +59,43 @@ uint32_t use(xiokv_pass *pass, uint32_t qid, Rings &rings) {
   return right;
 }
 
+xiokv_pass_queue queue_of(const Rings &rings, uint32_t qid) {
+  return {reinterpret_cast<uint64_t>(rings.sq),
+          reinterpret_cast<uint64_t>(rings.cq),
+          qid,
+          depth,
+          depth,
+          0};
+}
+
 uint32_t host(xiokv_pass *pass, uint32_t qid) {
   uint32_t right = 0;
   for (uint32_t round = 0; round < rounds; ++round) {
     Rings rings;
-    const xiokv_pass_queue made = {reinterpret_cast<uint64_t>(rings.sq),
-                                   reinterpret_cast<uint64_t>(rings.cq),
-                                   qid,
-                                   depth,
-                                   depth,
-                                   0};
+    const xiokv_pass_queue made = queue_of(rings, qid);
     if (xiokv_pass_create_queue(pass, &made) == 0)
       right += use(pass, qid, rings);
     xiokv_pass_delete_queue(pass, qid);
   }
   return right;
+}
+
+/// The rings go right after the end, as a host's do.
+bool stops_amid_commands(xiokv_pass *pass) {
+  {
+    Rings rings;
+    const xiokv_pass_queue made = queue_of(rings, 1);
+    if (xiokv_pass_create_queue(pass, &made) != 0)
+      return false;
+    __atomic_store_n(doorbell(pass, 1, 0), depth - 1, __ATOMIC_RELEASE);
+    std::thread other([&] { xiokv_pass_delete_queue(pass, 1); });
+    xiokv_pass_stop(pass);
+    other.join();
+  }
+  Rings rings;
+  const xiokv_pass_queue made = queue_of(rings, 2);
+  xiokv_pass_stop(pass);
+  return xiokv_pass_create_queue(pass, &made) != 0;
 }
 
 } // namespace
@@ -86,7 +108,11 @@ int main() {
   std::thread other([&] { right[1] = host(pass, 2); });
   right[0] = host(pass, 1);
   other.join();
+  const bool stopped = stops_amid_commands(pass);
   xiokv_pass_destroy(pass);
   printf("%u %u%s\n", right[0], right[1], error);
-  return right[0] == rounds * commands && right[1] == rounds * commands ? 0 : 1;
+  return stopped && right[0] == rounds * commands &&
+                 right[1] == rounds * commands
+             ? 0
+             : 1;
 }

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from xiokv.runtime import KV, Outcome, Passthrough, load
+from xiokv.runtime import KV, Emulator, Outcome, Passthrough, load
 
 from .conftest import Standin
 
@@ -48,6 +48,20 @@ def test_every_command_answers_as_it_does_elsewhere(kv: KV) -> None:
     assert [Outcome(s) for s in kv.exist([b"a", b"b"]).status] == [Outcome.MISSING, Outcome.OK]
 
 
+@pytest.mark.parametrize("size", [5, 4095, 4097, 9001])
+def test_bytes_past_a_value_stay_as_they_were(kv: KV, size: int) -> None:
+    """Whatever the size of the slot, and where the key is missing; or the value is larger."""
+    value = stamped(1, size + 7)
+    kv.store([b"less", b"more"], [value[0, : size - 3], value[0]]).raise_for_status()
+    out = np.full((3, size + 3 & ~3), 0xEE, np.uint8)
+    result = kv.retrieve([b"less", b"none", b"more"], out, sizes=size)
+    assert result.value_size.tolist() == [size - 3, 0, size + 7]
+    wanted = np.full_like(out, 0xEE)
+    wanted[0, : size - 3] = value[0, : size - 3]
+    wanted[2, :size] = value[0, :size]
+    assert (out == wanted).all()
+
+
 def test_values_begin_anywhere(kv: KV) -> None:
     values = stamped(20, 9000)
     space = np.zeros(20 * 12345 + 8, np.uint8)
@@ -76,9 +90,45 @@ def test_a_call_is_what_the_system_takes_to_the_byte(kv: KV, standin: Standin) -
     )
 
 
+@pytest.mark.parametrize("nsid", [1, 7])
+def test_the_namespace_goes_by_either_number(
+    device: Passthrough, standin: Standin, nsid: int
+) -> None:
+    with load("host").attach(device, nsid=nsid) as kv:
+        assert kv.exist([KEY]).counts == {Outcome.MISSING: 1}
+    assert [CALL.unpack(call)[3] for call in standin.calls()] == [7]
+
+
+def test_a_key_of_any_length_lies_in_its_four_dwords(kv: KV, standin: Standin) -> None:
+    """The dwords are CDW2, CDW3, CDW14 and CDW15; bytes past the length are zero."""
+    wanted = [bytes(range(0xF0, 0xF0 + length)) for length in range(1, 17)]
+    kv.store(wanted, b"", sizes=0).raise_for_status()
+    found = {CALL.unpack(call)[10:12]: (call[8:16] + call[56:64]) for call in standin.calls()}
+    assert found == {(0, len(key)): key.ljust(16, b"\0") for key in wanted}
+    assert sorted(kv.list()) == sorted(wanted)
+
+
+def test_pages_of_keys_follow_each_other(kv: KV, standin: Standin) -> None:
+    wanted = [b"a key of 16 %04d" % number for number in range(8000)]
+    kv.store(wanted, b"", sizes=0).raise_for_status()
+    assert sorted(kv.list()) == wanted
+    assert sum(call[0] == 0x06 for call in standin.calls()) > 2
+
+
 def test_many_commands_are_under_way_at_once(kv: KV, standin: Standin) -> None:
     kv.exist(keys(2000))
     assert standin.most > 4
+
+
+def test_a_status_comes_as_the_device_gave_it(kv: KV, emulator: Emulator) -> None:
+    emulator.fault("status", key=b"key 1", sct=3, sc=0x71, dnr=True)
+    result = kv.exist(keys(3))
+    assert [Outcome(s) for s in result.status] == [Outcome.MISSING, Outcome.ERROR, Outcome.MISSING]
+    assert [entry.item() for entry in result.nvme_status] == [
+        (0, 0x87, 0),
+        (3, 0x71, 1),
+        (0, 0x87, 0),
+    ]
 
 
 def test_a_call_that_the_system_refuses_is_an_error_of_its_key(

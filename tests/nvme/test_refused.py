@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
+import os
+import stat
 from pathlib import Path
 
 import pytest
 
-from xiokv.runtime import ArgumentFault, MissingFault, Passthrough, passthrough
+from tests.runtime.forking import in_child
+from xiokv.runtime import ArgumentFault, MissingFault, Passthrough, RuntimeFault, passthrough
+from xiokv.runtime.controller import Rings
 from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.nvme import opened
 
@@ -19,10 +24,39 @@ def test_a_path_that_is_not_there() -> None:
         passthrough("/dev/ng99n1")
 
 
+def test_a_device_that_went_away() -> None:
+    """So it is with /dev/tty where there is no terminal: a file, and nothing behind it."""
+    said = in_child(lambda: (os.setsid(), opened.open_namespace("/dev/tty")))
+    assert said.startswith("MissingFault: /dev/tty cannot be opened: No such device")
+
+
+def test_a_device_that_only_others_may_open() -> None:
+    guarded = next(
+        path
+        for path in Path("/dev").iterdir()
+        if path.is_char_device() and path.lstat().st_uid == 0 and path.stat().st_mode & 0o77 == 0
+    )
+    user = os.geteuid()
+    try:
+        if user == 0:
+            os.seteuid(65534)
+        with pytest.raises(RuntimeFault, match=r"may not be opened: .* takes root, or CAP_SYS_ADM"):
+            opened.open_namespace(str(guarded))
+    finally:
+        if user == 0:
+            os.seteuid(0)
+
+
 def test_a_file_that_is_no_device(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ArgumentFault, match=r"no character device$"):
         passthrough(tmp_path / "file")
+
+
+@pytest.mark.parametrize("path", ["", "/dev/null\0", 3, None])
+def test_what_is_no_path(path: object) -> None:
+    with pytest.raises(ArgumentFault, match=r"path is .*; allowed is that of a device"):
+        passthrough(path)  # type: ignore[arg-type]
 
 
 def test_a_block_device_leads_to_its_character_device(tmp_path: Path) -> None:
@@ -32,8 +66,15 @@ def test_a_block_device_leads_to_its_character_device(tmp_path: Path) -> None:
 
 
 def test_a_device_that_is_no_namespace() -> None:
-    with pytest.raises(ArgumentFault, match=r"/dev/null is no NVMe namespace \(.+\); one is"):
+    with pytest.raises(ArgumentFault, match=r"/dev/null is no NVMe namespace \(Inapp.+\); one is"):
         passthrough(DEVICE)
+
+
+@pytest.mark.parametrize("answer", [0, -1])
+def test_a_device_of_another_kind_that_answers(answer: int) -> None:
+    other = opened.IOCTL(lambda fd, request, argument: answer)
+    with pytest.raises(ArgumentFault, match=f"no NVMe namespace .its NSID is {answer}.; one is"):
+        passthrough(DEVICE, ioctl=other)
 
 
 @pytest.mark.parametrize("line", ["/dev/nvme0n1 / ext4 rw 0 0", "/dev/nvme0n1p2\tpartition 8"])
@@ -43,6 +84,27 @@ def test_a_namespace_that_is_in_use(tmp_path: Path, line: str) -> None:
     device.symlink_to("/dev/null")
     with pytest.raises(ArgumentFault, match=r"is in use: .*mounts names /dev/nvme0n1"):
         opened._check_unused(str(device), str(device), (tmp_path / "mounts",))
+
+
+def test_a_namespace_that_is_in_use_under_another_name(tmp_path: Path) -> None:
+    (tmp_path / "mounts").write_text("/dev/nvme0n1 / ext4 rw 0 0\n")
+    device, alias = tmp_path / "ng0n1", tmp_path / "my-values"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o600, Path(DEVICE).stat().st_rdev)
+    except PermissionError:
+        pytest.skip("only root makes devices")
+    alias.symlink_to(device)
+    with pytest.raises(ArgumentFault, match=r"my-values is in use"):
+        opened.open_namespace(str(alias), (tmp_path / "mounts",))
+
+
+def test_what_may_be_passed_through_is_read_and_written() -> None:
+    fd = opened.open_namespace(DEVICE)
+    try:
+        assert fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+        assert not os.get_inheritable(fd)
+    finally:
+        os.close(fd)
 
 
 def test_a_namespace_that_is_not_in_use(tmp_path: Path) -> None:
@@ -67,7 +129,15 @@ def test_a_namespace_that_holds_blocks(standin: Standin) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("threads", 0), ("threads", 1025), ("queues", 0), ("queues", "2")]
+    ("option", "value"),
+    [
+        ("threads", 0),
+        ("threads", 1025),
+        ("queues", 0),
+        ("queues", "2"),
+        ("command_timeout", 0),
+        ("command_timeout", 4294968),
+    ],
 )
 def test_an_option_that_is_not_allowed(option: str, value: object) -> None:
     with pytest.raises(ArgumentFault, match=option):
@@ -93,5 +163,18 @@ def test_what_is_closed(standin: Standin) -> None:
     device = passthrough(DEVICE, ioctl=standin.ioctl)
     device.close()
     device.close()
-    with pytest.raises(Exception, match="/dev/null is closed"):
-        device.counters()
+    for call in (device.counters, lambda: device.create_queue(Rings(0x1000, 0x2000, 2, 2))):
+        with pytest.raises(RuntimeFault, match="/dev/null is closed"):
+            call()
+
+
+@pytest.mark.parametrize("opcode", [0x00, 0x02, 0x0A, 0x80])
+def test_an_admin_command_of_unknown_data(device: Passthrough, opcode: int) -> None:
+    """A queue of the system's, a log page, a feature, Format NVM."""
+    with pytest.raises(ArgumentFault, match=f"opcode {opcode:02X}h: only Identify"):
+        device.admin(bytes([opcode]).ljust(64, b"\0"))
+
+
+def test_an_admin_entry_of_another_size(device: Passthrough) -> None:
+    with pytest.raises(ArgumentFault, match="an SQE has 64 bytes, this has 63"):
+        device.admin(bytes(63))

@@ -6,13 +6,16 @@ import ast
 import re
 import shutil
 from html.parser import HTMLParser
+from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from tests.build_systems.conftest import well
 from xiokv import runtime
+from xiokv.runtime import emulator, testing
 
 from .conftest import ROOT, Site, build
 
@@ -50,9 +53,16 @@ def test_every_symbol_of_a_public_header_is_on_a_page(header: str, site: Site) -
     assert sorted(declared - known) == []
 
 
+def test_every_name_of_the_header_of_cpp_is_on_a_page(site: Site) -> None:
+    known = {re.sub(r"\(.*", "", name) for name in site.names("cpp:")}
+    names = ("Operation", "Operation::STORE", "Operation::EXEC", "MaybeOperation::value")
+    names += ("to_string", "from_string")
+    assert [name for name in names if f"xiokv::{name}" not in known] == []
+
+
 def test_no_header_is_on_the_page_but_the_public_ones(site: Site) -> None:
     page = (site.folder / "docs" / "reference" / "c-headers.html").read_text(encoding="utf-8")
-    assert re.findall(r"<h2>xiokv/(\S+?)<", page) == list(PUBLIC)
+    assert re.findall(r"<h2>xiokv/(\S+?)<", page) == sorted((*PUBLIC, "kv_operation.h"))
 
 
 def test_every_listed_constant_of_the_spec_is_on_a_page_of_each_language(site: Site) -> None:
@@ -65,21 +75,50 @@ def test_every_listed_constant_of_the_spec_is_on_a_page_of_each_language(site: S
     assert [name for _, name in listed if name and name not in python] == []
 
 
-def test_every_public_name_of_the_runtime_is_on_a_page(site: Site) -> None:
+def _shown(name: str, known: dict[str, str]) -> bool:
+    """Tell whether a page has a name, in whichever module below the package it lives."""
+    package, _, last = name.rpartition(".")
+    return any(place.startswith(package) and place.endswith(f".{last}") for place in known)
+
+
+@pytest.mark.parametrize("package", [runtime, emulator, testing], ids=lambda p: p.__name__)
+def test_every_public_name_of_a_package_is_on_a_page(package: ModuleType, site: Site) -> None:
+    names = getattr(package, "__all__", None) or [
+        name for name, value in vars(package).items() if isinstance(value, type)
+    ]
     known = site.names("py:")
-    assert [name for name in runtime.__all__ if f"xiokv.runtime.{name}" not in known] == []
+    assert len(names) > 2
+    assert [name for name in names if not _shown(f"{package.__name__}.{name}", known)] == []
 
 
-def test_every_public_member_of_the_runtime_is_on_a_page(site: Site) -> None:
+CLASSES = [
+    *("KV", "Result", "Module", "Buffer", "QueuePair", "Emulator", "Relay", "Passthrough"),
+    *("testing.Faults", "testing.Rig"),
+]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_member_of_a_class_is_on_a_page(name: str, site: Site) -> None:
     known = site.names("py:")
     members = [
         f"xiokv.runtime.{name}.{member}"
-        for name in ("KV", "Result", "Module", "Buffer", "QueuePair", "Emulator", "Relay")
-        for member, value in vars(getattr(runtime, name)).items()
+        for member, value in vars(attrgetter(name)(runtime)).items()
         if not member.startswith("_") and (callable(value) or hasattr(value, "__get__"))
     ]
-    assert len(members) > 50
+    assert members
     assert [member for member in members if member not in known] == []
+
+
+def test_a_constructor_that_is_the_users_to_call_is_on_a_page(site: Site) -> None:
+    """It is where its arguments are documented."""
+    known = site.names("py:")
+    described = [
+        name
+        for name in runtime.__all__
+        if "Args:" in (getattr(getattr(runtime, name), "__init__", None).__doc__ or "")
+    ]
+    assert set(described) >= {"Emulator", "Passthrough", "Relay"}
+    assert [name for name in described if f"xiokv.runtime.{name}.__init__" not in known] == []
 
 
 def test_every_public_name_of_the_twin_is_on_a_page(site: Site) -> None:

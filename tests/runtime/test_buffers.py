@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,16 @@ def test_no_key_needs_no_buffer() -> None:
     assert slots_to_fill(HOST, None, shape(0)).memory.size == 0
 
 
+# The name of the other field is no sign of an object.
+RECORDS = np.zeros(2, [("O", "u4"), ("a", "O")])
+
+
+def test_a_field_called_o_is_no_object() -> None:
+    records = memoryview(np.zeros(4, [("O", "u4"), ("FOO", "u4")]))
+    assert values_to_store(HOST, records, shape(4)).stride == 8
+    assert values_to_store(HOST, [records], shape(1)).memory.size == 32
+
+
 def unaligned() -> memoryview:
     return memoryview(bytearray(32))[1:17]
 
@@ -82,6 +93,9 @@ REFUSED: dict[str, tuple[Any, Shape, str]] = {
     "Fortran order": (np.zeros((4, 8), order="F"), shape(4), "not in one piece"),
     "strided memoryview": (memoryview(bytearray(16))[::2], shape(1), "not in one piece"),
     "objects": (np.array([None, None]), shape(2), "dtype object"),
+    "view of objects": (memoryview(np.array([None, None])), shape(2), "items of format 'O'"),
+    "view of records of objects": (memoryview(RECORDS), shape(2), "items of format 'T{.*pointers"),
+    "objects of C": ((ctypes.py_object * 2)(), shape(2), "items of format"),
     "no buffer": (object(), shape(1), "object, which gives no buffer"),
     "too small": (bytearray(31), shape(4, block=8), "31 bytes.*block_size 8 need 32"),
     "uneven": (bytearray(30), shape(4), "30 bytes, which 4 keys do not share evenly"),
@@ -113,6 +127,12 @@ REFUSED: dict[str, tuple[Any, Shape, str]] = {
 def test_what_cannot_be_reached_is_refused(given: Any, how: Shape, said: str, placed: Any) -> None:
     with pytest.raises(ArgumentFault, match=f"(?s){said}"):
         placed(HOST, given, how)
+
+
+@pytest.mark.parametrize("value", [np.array([None]), memoryview(RECORDS)])
+def test_a_list_of_values_holds_no_objects(value: Any) -> None:
+    with pytest.raises(ArgumentFault, match=r"a list of values has items of format .*pointers"):
+        values_to_store(HOST, [b"1234", value], shape(2))
 
 
 READ_ONLY = {

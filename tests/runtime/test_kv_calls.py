@@ -280,6 +280,19 @@ def test_batched_retrieve_wants_its_buffer_to_fit(attach, n: int, size: int, sai
         kv.xio_batched_kv_retrieve(keys_of(5), n, bytearray(size), None)
 
 
+def test_batched_retrieve_wants_keys_that_can_be_counted(attach) -> None:
+    _, kv = attach(block_size=64)
+    with pytest.raises(ArgumentFault, match="keys is a generator"):
+        kv.xio_batched_kv_retrieve((key for key in keys_of(5)), 5, bytearray(320), None)
+
+
+def test_batched_retrieve_takes_what_retrieve_takes(attach) -> None:
+    controller, kv = attach(block_size=64)
+    controller.kill()
+    result = kv.xio_batched_kv_retrieve([b"a"], 1, bytearray(64), None, raw=True, timeout=0.05)
+    assert result.counts == {Outcome.TIMEOUT: 1}
+
+
 def test_batched_retrieve_needs_a_block_size(attach) -> None:
     _, kv = attach()
     with pytest.raises(ArgumentFault, match="needs a block_size"):

@@ -140,9 +140,10 @@ def test_without_out_only_sizes_come_back(attach: Attach) -> None:
 
 
 def test_a_batch_may_be_larger_than_any_before(attach: Attach) -> None:
+    """Its memory is that of a power of two, which a batch may fill to the last key."""
     _, kv = attach({"null": True}, queues=2)
-    inputs = [bytes(number % 5) for number in range(9000)]
-    for count in (10, 5000, 9000):
+    inputs = [bytes(number % 5) for number in range(8192)]
+    for count in (10, 5000, 8192):
         result = kv.exec([b"k"] * count, RANGE, input=inputs[:count])
         assert result.counts == {Outcome.OK: count}
 
@@ -294,6 +295,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no key bytes": ({"keys": [b""]}, "key 0 has 0 bytes; 1 to 255"),
     "long key": ({"keys": [b"a", b"x" * 256]}, "key 1 has 256 bytes; 1 to 255"),
     "text key": ({"keys": ["a"]}, "key 0 is str"),
+    "key of wide items": (
+        {"keys": [memoryview(np.arange(2, dtype="<u4"))]},
+        "has items of several bytes",
+    ),
     "one key": ({"keys": b"abc"}, "for one key"),
     "operation name": ({"operation": "length"}, "operation is 'length'; allowed is an integer"),
     "negative operation": ({"operation": -1}, "allowed are 0 to 4294967295"),
@@ -301,6 +306,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "text input": ({"input": "abc"}, "input is str"),
     "input of another number": ({"input": [b"", b""]}, "2 inputs for 1 keys"),
     "input no bytes": ({"input": [3]}, "input 0 is int"),
+    "input of objects": ({"input": np.array([None])}, "input has items of format 'O'"),
     "input too large": ({"input": bytes(9000)}, "key 0 and its input make 9003 bytes.* 8192"),
     "read-only out": ({"out": b"12345678"}, "read-only"),
     "out too large": ({"out": bytearray(16384)}, "16384 bytes; 0 to 8192"),

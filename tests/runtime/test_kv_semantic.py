@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import struct
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +49,15 @@ PACKED: dict[str, tuple[dict[str, Any], list[Any]]] = {
         [(0xFF000000, 0, [0, 1 << 24, 255 << 24]), NOTHING, NOTHING],
     ),
     "one for all keys": ({"rank": 9}, [NOTHING, (0xFF, 9, None), NOTHING]),
+    "scalar of NumPy for all keys": ({"rank": np.uint8(9)}, [NOTHING, (0xFF, 9, None), NOTHING]),
+    "array without dimensions": (
+        {"rank": np.array(9), "tier": np.array(1)},
+        [(0xF0000, 0x10000, None), (0xFF, 9, None), NOTHING],
+    ),
+    "big-endian array": (
+        {"tag": 0, "rank": np.array([1, 2, 3], ">u4")},
+        [NOTHING, (0xFF, 0, [1, 2, 3]), (0xFFFFFFFF, 0, None)],
+    ),
     "array": (
         {"rank": np.array([1, 2, 3], np.uint8)},
         [NOTHING, (0xFF, 0, [1, 2, 3]), NOTHING],
@@ -89,12 +99,22 @@ REFUSED: dict[str, tuple[Operation, dict[str, Any], str]] = {
     ),
     "negative": (Operation.STORE, {"rank": -1}, "rank = -0x1"),
     "too wide for a key": (Operation.STORE, {"rank": [0, 256, 0]}, "rank = 0x100"),
+    "too wide after the widest": (Operation.STORE, {"rank": [0, 255, 256]}, "rank = 0x100"),
     "one a key for the batch": (
         Operation.STORE,
         {"tier": [1, 2, 3]},
         "tier is a list; its scope is the batch: allowed is one integer for all keys",
     ),
     "too few": (Operation.STORE, {"rank": [1, 2]}, "3 keys need"),
+    "truth": (Operation.STORE, {"rank": True}, "rank is a bool; its scope is the key"),
+    "truths": (Operation.STORE, {"rank": [True, False, True]}, "integers of up to 64 bits, not bo"),
+    "fraction for the key": (
+        Operation.STORE,
+        {"rank": np.float32(1)},
+        "rank is a float32; its scope is the key: allowed is one integer, or one a key",
+    ),
+    "two dimensions": (Operation.STORE, {"rank": [[1], [2], [3]]}, r"shape \(3, 1\); 3 keys need"),
+    "negative for a key": (Operation.STORE, {"rank": np.array([0, -1, 0], np.int8)}, "rank = -0x1"),
     "fraction": (Operation.STORE, {"tier": 1.5}, "tier is a float; its scope is the batch"),
 }
 
@@ -137,7 +157,51 @@ def test_fields_reach_the_wire(module: Module) -> None:
     ]
 
 
-@pytest.mark.parametrize("call", [KV.store, KV.retrieve, KV.exist, KV.delete, KV.list])
+def test_a_list_refuses_fields_before_its_first_key(module: Module) -> None:
+    said = "list has no argument or semantic field 'tier'"
+    with (
+        Emulator() as controller,
+        module.attach(controller) as kv,
+        pytest.raises(ArgumentFault, match=said),
+    ):
+        kv.list(tier=1)
+
+
+MARK = SemanticField("mark", 13, 31, 0, "key", tuple(set(Operation) - {Operation.EXEC}))
+KEYS = [b"a", b"b"]
+CALLS: dict[str, tuple[Operation, Callable[[KV], Any]]] = {
+    "store": (Operation.STORE, lambda kv: kv.store(KEYS, bytes(8), mark=[1, 2])),
+    "retrieve": (Operation.RETRIEVE, lambda kv: kv.retrieve(KEYS, bytearray(8), mark=[1, 2])),
+    "the seam": (
+        Operation.RETRIEVE,
+        lambda kv: kv.xio_batched_kv_retrieve(KEYS, 2, bytearray(8), None, mark=[1, 2]),
+    ),
+    "exist": (Operation.EXIST, lambda kv: kv.exist(KEYS, mark=[1, 2])),
+    "delete": (Operation.DELETE, lambda kv: kv.delete(KEYS, mark=[1, 2])),
+    "list": (Operation.LIST, lambda kv: (list(kv.list(mark=[1])), list(kv.list(mark=[2])))),
+}
+
+
+@pytest.mark.parametrize(("command", "call"), CALLS.values(), ids=CALLS)
+def test_every_call_carries_the_fields_of_its_command(
+    module: Module, command: Operation, call: Callable[[KV], Any]
+) -> None:
+    """And with the next one, which is given none, they are gone."""
+    description = replace(module.description, fields=(MARK,))
+    marked = Module(description, module.image, module.driver)
+    with Emulator() as controller, marked.attach(controller, block_size=4) as kv:
+        controller.trace_start()
+        call(kv)
+        kv.exist(KEYS)
+        entries = [record.data for record in controller.trace() if record.kind == "sqe"]
+    words = [(entry[0], *struct.unpack_from("<I", entry, 52)) for entry in entries]
+    assert words == [(command.opcode, 1), (command.opcode, 2), *[(Operation.EXIST.opcode, 0)] * 2]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [KV.store, KV.retrieve, KV.exist, KV.delete, KV.list, KV.xio_batched_kv_retrieve],
+)
 def test_no_field_may_be_called_like_a_parameter(call: Any) -> None:
     """The generator refuses the name; a field that had it could not be given."""
     names = set(inspect.signature(call).parameters) - {"semantic"}

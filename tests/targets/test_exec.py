@@ -65,6 +65,19 @@ def test_an_output_larger_than_its_room_is_truncated(target: Target, place: Plac
     assert (content(out, before) == before).all()
 
 
+def test_an_output_leaves_the_rest_as_the_device_wrote_it(target: Target, place: Place) -> None:
+    """It is copied through the host, which had not seen the value that lies there."""
+    _, kv = target.attach({"exec": True}, module=target.exec_module, depth=4)
+    value = np.random.default_rng(3).integers(0, 256, 64, np.uint8)
+    kv.store([b"k"], target.memory(value, place)).raise_for_status()
+    out = target.memory(np.zeros(64, np.uint8), place)
+    kv.retrieve([b"k"], out).raise_for_status()
+    sent = struct.pack("<QQ", 60, 4)
+    kv.exec([b"k"], ExecOperation.RANGE, input=sent, out=out, sizes=4).raise_for_status()
+    value[:4] = value[60:]
+    assert (content(out, value) == value).all()
+
+
 def test_a_dropped_completion_is_a_timeout_of_that_key(target: Target) -> None:
     controller, kv = target.attach({"exec": True}, module=target.exec_module, depth=16)
     keys = keys_of(20)

@@ -14,6 +14,7 @@ from xiokv.runtime import DeadQueueFault, Outcome
 from xiokv.runtime.testing import Faults, MakeRig
 
 KEYS = [b"block-%d" % number for number in range(20)]
+LOADED = []
 pytestmark = pytest.mark.xiokv(block_size=64, queues=2, timeout=0.5, seed=7)
 
 
@@ -119,13 +120,19 @@ def test_the_same_seed_makes_the_same_choices(xiokv_make):
     assert picked[0] == sorted(picked[0], key=KEYS.index)
 
 
+@pytest.mark.parametrize("time", [1, 2])
+def test_the_module_is_loaded_once(xiokv_module, time):
+    LOADED.append(xiokv_module)
+    assert LOADED[0] is xiokv_module
+
+
 def test_two_controllers(xiokv_make):
     one, other = xiokv_make(block_size=64), xiokv_make(controller={"key_max": 8})
     one.kv.store([b"a"], bytes(64)).raise_for_status()
     assert other.kv.exist([b"a"]).counts == {Outcome.MISSING: 1}
     assert other.kv.limits.key_max == 8
 """
-PASSED = 15
+PASSED = 17
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
@@ -153,26 +160,6 @@ def test_a_wrong_marker_is_an_error_of_its_test(
     result = suite.runpytest_subprocess()
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines([said])
-
-
-WRONG = {
-    "a value that is not there": ("flip([b'x'])", "*no value of key b'x' can be changed*"),
-    "more keys than there are": ("pick([b'a'], 2)", "*count 2: there are 1 keys*"),
-    "more bits than there are": ("flip([b'a'], 33)", "*a value of 4 bytes has not so many*"),
-    "an empty key": ("miss([b''])", "*a key of no bytes*"),
-    "no time": ("delay([b'a'], 0)", "*time 0.0*above 0*"),
-    "a change after a fault": ("drop([b'x']); xiokv_faults.flip([b'a'])", "*change values first*"),
-}
-
-
-@pytest.mark.parametrize(("call", "said"), WRONG.values(), ids=WRONG)
-def test_a_fault_that_cannot_be_says_why(suite: pytest.Pytester, call: str, said: str) -> None:
-    suite.makepyfile(
-        "def test(xiokv_kv, xiokv_faults):\n"
-        "    xiokv_kv.store([b'a'], b'1234').raise_for_status()\n"
-        f"    xiokv_faults.{call}\n"
-    )
-    suite.runpytest_subprocess().stdout.fnmatch_lines([said])
 
 
 def test_a_suite_without_the_kit_imports_nothing_of_it(suite: pytest.Pytester) -> None:

@@ -1,4 +1,4 @@
-"""The headers that a program in C includes, and the page of their Doxygen comments."""
+"""The headers that a program includes, and the page of their Doxygen comments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xiokv.codegen.config import Output
 from xiokv.codegen.errors import XiokvError
 
 # What docs/c-api.md tells readers to include; what it includes in turn is public, too.
-ENTRY = "kv_commands.h"
+ENTRIES = ("kv_commands.h", "kv_operation.h")
 
 _INCLUDE = re.compile(r'^#include ".*/(.*)"$', re.MULTILINE)
 
@@ -25,10 +25,11 @@ def public(folder: Path) -> list[str]:
     Raises:
         XiokvError: they are not there.
     """
-    if not (folder / ENTRY).exists():
-        raise XiokvError(f"no {folder / ENTRY}; run xiokv-gen build in that project")
     found: set[str] = set()
-    waiting = [ENTRY]
+    waiting = list(ENTRIES)
+    for name in ENTRIES:
+        if not (folder / name).exists():
+            raise XiokvError(f"no {folder / name}; run xiokv-gen build in that project")
     while waiting:
         name = waiting.pop()
         if name not in found:
