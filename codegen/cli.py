@@ -19,7 +19,7 @@ COMMANDS = {
     "build": "Render the spec into headers, encoders, kernels and the Python twin; compile.",
     "check": "Tell whether the generated files are what the inputs render to.",
     "show": "Show a command, field, record, enum, status or constant of the spec.",
-    "path": "Print where the headers, the CMake package or the pkg-config file are.",
+    "path": "Print where headers, the CMake package, the pkg-config file or nvme-kv.h are.",
     "install": "Install the headers, kernel sources and packages below a prefix.",
     "decode": "Take apart an SQE, a CQE or lines of a trace, given as hexadecimal text.",
     "outdated": "Tell whether SPDK has a newer release than xiokv.lock, and what differs.",

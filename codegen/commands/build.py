@@ -72,7 +72,7 @@ def command(
     for line in (line for module in modules for line in module.warnings):
         click.echo(f"xiokv-gen: warning: {line}", err=True)
     if as_json:
-        click.echo(_as_json(written, modules, root))
+        click.echo(_as_json(config, written, modules, root))
     else:
         for path in (path for module in modules for path in module.files):
             click.echo(f"module {path.relative_to(root)}")
@@ -131,7 +131,7 @@ def _as_text(written: Written, root: Path) -> str:
     return "\n".join(lines or ["every generated file is up to date"])
 
 
-def _as_json(written: Written, modules: tuple[Module, ...], root: Path) -> str:
+def _as_json(config: Config, written: Written, modules: tuple[Module, ...], root: Path) -> str:
     compiled = [path for module in modules for path in module.files]
     values = {
         "root": str(root),
@@ -139,5 +139,6 @@ def _as_json(written: Written, modules: tuple[Module, ...], root: Path) -> str:
         "removed": [path.relative_to(root).as_posix() for path in written.removed],
         "modules": [path.relative_to(root).as_posix() for path in compiled],
         "warnings": [line for module in modules for line in module.warnings],
+        "inputs": [str(path) for path in inputs(config)],
     }
     return json.dumps(values, indent=2)

@@ -10,12 +10,14 @@ import click
 from xiokv.codegen.config import Config, load_config
 from xiokv.codegen.errors import UsageError, XiokvError
 from xiokv.codegen.render.packages import CMAKE_DIR, PKGCONFIG_DIR
+from xiokv.codegen.render.rocm_xio import ROCM_XIO_DIR
 
 # What may be asked for: the output that makes it, and its folder in the output folder.
 _PLACES = {
     "include": ("headers", "include"),
     "cmake": ("cmake", CMAKE_DIR),
     "pkgconfig": ("pkgconfig", PKGCONFIG_DIR),
+    "rocm-xio": ("rocm-xio", ROCM_XIO_DIR),
 }
 
 

@@ -8,6 +8,7 @@ by ``xiokv-gen install``, below any other prefix.
 from __future__ import annotations
 
 from xiokv.codegen.render.env import render
+from xiokv.codegen.render.rocm_xio import ROCM_XIO_DIR
 from xiokv.codegen.render.static import static_cmake
 from xiokv.codegen.spec.model import Spec
 from xiokv.codegen.version import SERIES
@@ -24,6 +25,7 @@ def render_cmake(spec: Spec) -> dict[str, str]:
         "series": SERIES,
         "up": _up(CMAKE_DIR),
         "kernels": ("kernels", f"{INSTALLED}/kernels"),
+        "rocm_xio": (ROCM_XIO_DIR, f"{INSTALLED}/{ROCM_XIO_DIR}"),
     }
     rendered = {
         f"{CMAKE_DIR}/{name}": render(f"cmake/{name}.j2", spec=spec, **values) for name in names

@@ -2,9 +2,10 @@
 #
 # xiokv_generate(TARGET <name> [PROJECT <folder>] [CHECK])
 #
-# Makes the interface library <name>, which gives the headers of an xiokv project to whoever
-# links with it. PROJECT is the folder of its xiokv.toml, by default the current source
-# folder.
+# Makes the interface library <name>, which gives the headers of an xiokv project, nvme-kv.h of
+# rocm-xio among them, to whoever links with it. A library that is itself exported links with
+# $<BUILD_INTERFACE:name>. PROJECT is the folder of its xiokv.toml, by default the current
+# source folder.
 #
 #   without CHECK   The build renders the headers into the build folder, again whenever
 #                   xiokv.toml, xiokv.lock, the spec file or the profile changes, or xiokv-gen
@@ -31,7 +32,7 @@ function(xiokv_generate)
     _xiokv_run(ignored "${project}" build --out "${made}/output")
     set(include "${made}/output/include")
     set(command build --out "${made}/output")
-    file(GLOB_RECURSE headers "${include}/*")
+    file(GLOB_RECURSE headers "${include}/*" "${made}/output/rocm-xio/*.h")
   endif()
 
   # Which files it depends on, xiokv-gen tells each time anew beside the stamp.
@@ -48,6 +49,9 @@ function(xiokv_generate)
 
   add_library(${arg_TARGET} INTERFACE)
   _xiokv_give_headers(${arg_TARGET} "${include}")
+  if(EXISTS "${include}/../rocm-xio/nvme-kv.h")
+    _xiokv_give_headers(${arg_TARGET} "${include}/../rocm-xio")
+  endif()
   add_dependencies(${arg_TARGET} ${arg_TARGET}-xiokv)
 endfunction()
 
