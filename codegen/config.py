@@ -216,7 +216,8 @@ def _check_version(document: Document) -> None:
     if not allowed.contains(VERSION, prereleases=True):
         raise UsageError(
             f"{document.name}: this project requires xiokv {wanted}, and {VERSION} is running;"
-            f" run: pip install 'xiokv{wanted}'"
+            " install such a version from a checkout, a wheel or a commit of xiokv, which is on"
+            " no package index: python -m pip install path/to/xiokv"
         )
 
 
