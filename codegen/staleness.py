@@ -51,10 +51,16 @@ def notes(config: Config, version: str) -> Iterator[str]:
             f"xiokv.lock was written by xiokv {lock.generator} and {version} is running;"
             f" install that version, or run {_BUILD} to move to this one"
         )
-    if lock.ref != config.upstream.ref:
+    named = config.upstream.ref
+    if lock.ref and lock.ref != named:
         yield (
-            f"xiokv.toml names ref {config.upstream.ref!r} and xiokv.lock was fetched at"
-            f" {lock.ref!r}; run {_FETCH} to move"
+            f"xiokv.toml names ref {named!r} and xiokv.lock was fetched at {lock.ref!r}; to keep"
+            f' {lock.ref}, write ref = "{lock.ref}" into xiokv.toml; to have {named}, run {_FETCH}'
+        )
+    elif not lock.ref:
+        yield (
+            f"xiokv.toml names ref {named!r} and xiokv.lock was fetched from a plain folder,"
+            f" which pins nothing; run {_FETCH} to have {named}"
         )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from xiokv.codegen.commands.again import again
 from xiokv.codegen.config import load_config
 from xiokv.codegen.diff import Change
 from xiokv.codegen.errors import BreakingChangeError, StaleError
@@ -42,18 +43,19 @@ def command(project: str | None, pre: bool, place: Path | None, style: str, as_j
     """
     found = standing(load_config(project), place, pre)
     click.echo(_FORMATS["json" if as_json else style](found))
-    fix = f"xiokv-gen fetch --ref {found.newest.tag}"
+    flags = ["--save-ref", *(["--accept"] if found.breaking else [])]
+    fix = again(project, "fetch", *flags, ref=found.newest.tag, from_=place)
     if found.breaking:
         raise BreakingChangeError(
-            f"{found.newest.tag} breaks users of {_locked(found)}; read the changes, then run"
-            f" {fix} --accept"
+            f"{found.newest.tag} breaks users of {_locked(found)}; read the changes, then run {fix}"
         )
     if found.outdated:
         raise StaleError(f"{found.newest.tag} is newer than {_locked(found)}; run {fix}")
 
 
 def _locked(found: Standing) -> str:
-    return found.ref or found.commit or "the locked folder"
+    moved = found.ref == found.newest.tag  # the tag, to another commit
+    return found.commit if moved else found.ref or found.commit or "the locked folder"
 
 
 def format_text(found: Standing) -> str:
