@@ -27,7 +27,8 @@ EMIT = ("headers", "engine", "python", "cmake", "pkgconfig", "rocm-xio")
 _NEEDS_HEADERS = {"engine": "includes", "cmake": "is for", "pkgconfig": "is for"}
 TARGETS = ("host", "hip", "cuda")
 
-_SPEC_FILE = PurePosixPath("spec/nvme_kv.json")  # below the output folder
+DEFAULT_DIR = "generated"  # the output folder
+SPEC_FILE = PurePosixPath("spec/nvme_kv.json")  # below it
 
 _SPDK = "https://github.com/spdk/spdk"
 _SPDK_FILES = ("include/spdk/nvme_spec.h", "include/spdk/nvme_kv.h")
@@ -109,7 +110,7 @@ class Config:
     @property
     def ir_path(self) -> Path:
         """Path of the spec file."""
-        return self.output.dir / _SPEC_FILE
+        return self.output.dir / SPEC_FILE
 
     @property
     def lock_path(self) -> Path:
@@ -258,7 +259,7 @@ class _Reader:
         )
 
     def output(self, table: Table) -> Output:
-        folder = self._path(table, "dir", table.string("dir", "generated"))
+        folder = self._path(table, "dir", table.string("dir", DEFAULT_DIR))
         emit = table.strings("emit", ("headers", "engine", "python"))
         _check_choices(table, "emit", emit, EMIT)
         for kind, reason in _NEEDS_HEADERS.items():
@@ -271,7 +272,7 @@ class _Reader:
             python=self._path(table, "python", twin) if twin else folder / "nvme_kv.py",
         )
         own = (self._root / CONFIG_NAME, self._root / LOCK_NAME)
-        if output.python in (self._root, folder, folder / _SPEC_FILE, *own):
+        if output.python in (self._root, folder, folder / SPEC_FILE, *own):
             table.fault("python", f"python = {twin!r} is taken; give the twin a file of its own")
         return output
 

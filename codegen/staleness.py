@@ -15,7 +15,15 @@ from typing import Literal
 from xiokv.codegen.config import Config
 from xiokv.codegen.lock import Lock
 from xiokv.codegen.render.outputs import render_all
-from xiokv.codegen.spec.load import load_spec, lock_fault, lock_of, read_ir, shown_path
+from xiokv.codegen.spec.load import (
+    former_ir,
+    load_spec,
+    lock_fault,
+    lock_of,
+    moves_it,
+    read_ir,
+    shown_path,
+)
 
 _DIFF_LINES = 40
 _BUILD = "xiokv-gen build"
@@ -70,6 +78,9 @@ def find(config: Config) -> list[Finding]:
     shown = shown_path(config, config.ir_path)
     text = read_ir(config)
     if text is None:
+        former = former_ir(config, lock)
+        if former is not None:
+            return [Finding(shown, "missing", moves_it(config, former), _BUILD)]
         return [Finding(shown, "missing", "the spec file is not there", _FETCH)]
     if fault := lock_fault(text, shown, lock):
         return [Finding(shown, "changed", fault, _FETCH)]

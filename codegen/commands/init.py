@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from packaging.version import Version
 
-from xiokv.codegen.config import BUNDLED, CONFIG_NAME, Config, read_config
+from xiokv.codegen.config import BUNDLED, CONFIG_NAME, DEFAULT_DIR, Config, read_config
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import held
 from xiokv.codegen.scaffold import check_source, scaffold
@@ -35,7 +35,7 @@ profile = "default"
 exec = false
 
 [output]
-dir = "generated"
+dir = {dir}
 # headers: C headers with encoders and decoders. engine: the batch kernels and what they
 # include. python: the same definitions as one Python file. rocm-xio: nvme-kv.h for that
 # library, which needs none of the others.
@@ -65,6 +65,13 @@ _EMIT = ("headers", "engine", "python")
     help="Also write a GitHub workflow that opens a pull request for a newer SPDK release.",
 )
 @click.option(
+    "--dir",
+    "folder",
+    default=DEFAULT_DIR,
+    show_default=True,
+    help="Folder of all that is generated, from the project's.",
+)
+@click.option(
     "--install-from",
     "source",
     metavar="SOURCE",
@@ -74,7 +81,12 @@ _EMIT = ("headers", "engine", "python")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def command(
-    project: str | None, rocm_xio: bool, follow: bool, source: str | None, as_json: bool
+    project: str | None,
+    rocm_xio: bool,
+    follow: bool,
+    folder: str,
+    source: str | None,
+    as_json: bool,
 ) -> None:
     """Begin a project here: a commented xiokv.toml, the bundled spec file and its lock.
 
@@ -84,7 +96,7 @@ def command(
     """
     root = _folder(project)
     emit = json.dumps(("rocm-xio",) if rocm_xio else _EMIT)
-    text = _TEXT.format(requires=_this_series(), emit=emit)
+    text = _TEXT.format(requires=_this_series(), emit=emit, dir=json.dumps(folder))
     config = read_config(Document(text, CONFIG_NAME), root)
     fault = check_source(source, root) if source is not None else None
     if fault:
