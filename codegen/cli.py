@@ -21,6 +21,7 @@ COMMANDS = {
     "show": "Show a command, field, record, enum, status or constant of the spec.",
     "path": "Print where headers, the CMake package, the pkg-config file or nvme-kv.h are.",
     "install": "Install the headers, kernel sources and packages below a prefix.",
+    "uninstall": "Take away what install put below a prefix.",
     "decode": "Take apart an SQE, a CQE or lines of a trace, given as hexadecimal text.",
     "outdated": "Tell whether SPDK has a newer release than xiokv.lock, and what differs.",
     "doctor": "Tell what is here, what is missing, and what to do about it.",

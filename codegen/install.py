@@ -1,4 +1,4 @@
-"""Installs what a project generates below a prefix, for other projects to use.
+"""Installs what a project generates below a prefix, and takes it away again.
 
 In: a project's `Config` and a prefix. Out: what was written and taken away. Headers go to
 ``include/``, all else below ``share/``: neither depends on the machine. What is installed is
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from xiokv.codegen.config import Config, Output
-from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.errors import UsageError, XiokvError
 from xiokv.codegen.files import held, read_text, stays_below
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.render.packages import INSTALLED
@@ -38,6 +38,36 @@ def install(config: Config, prefix: Path) -> Written:
     prefix.mkdir(parents=True, exist_ok=True)
     with held(prefix):
         return write(prefix, texts, _installed(prefix), lambda names: _record(prefix, names))
+
+
+def uninstall(prefix: Path) -> Written:
+    """Take away what was installed below `prefix`, its list, and folders that become empty.
+
+    What no longer looks generated stays.
+
+    Raises:
+        UsageError: nothing was installed there.
+    """
+    names = _installed(prefix)
+    if not (prefix / _LIST).is_file():
+        raise UsageError(f"{prefix} has no {_LIST}: xiokv-gen install put nothing there")
+    with held(prefix):
+        removed = write(prefix, {}, names, lambda left: _record(prefix, left)).removed
+        (prefix / _LIST).unlink()
+    for name in sorted({*names, _LIST}):
+        _remove_empty(prefix, (prefix / name).parent)
+    return Written((), removed)
+
+
+def _remove_empty(prefix: Path, folder: Path) -> None:
+    """Remove a folder below `prefix`, and those above it, as far as they are empty."""
+    while folder != prefix:
+        try:
+            folder.rmdir()
+        except OSError:  # not empty, or gone with an earlier file
+            if folder.exists():
+                return
+        folder = folder.parent
 
 
 def _place(path: Path, output: Output) -> PurePosixPath:
