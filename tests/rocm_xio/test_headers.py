@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -84,6 +85,30 @@ def test_an_entry_of_another_shape_does_not_compile(
     unit.write_text(f'{ENTRY.replace(member, wrong)}#include "nvme-kv.h"\n', encoding="utf-8")
     with pytest.raises(AssertionError, match=said):
         compile_with("g++", headers, "-fsyntax-only", unit, beside=other_library)
+
+
+@pytest.mark.parametrize(
+    ("compiler", "standard", "before", "said"),
+    [
+        ("g++", "-std=c++14", "", "nvme-kv.h needs C++17; give -std=c++17"),
+        ("clang++-19", "-std=c++14", "", "nvme-kv.h needs C++17; give -std=c++17"),
+        ("g++", "-xc", "", "nvme-kv.h needs C++17; give -std=c++17"),
+        ("g++", "-std=c++17", "#define NVME_KV_H\n", "a hand-kept nvme-kv.h was included before"),
+        ("g++", "-std=c++20", "#define NVME_KV_H\n", "a hand-kept nvme-kv.h was included before"),
+    ],
+)
+def test_a_compiler_that_cannot_have_the_header_says_why(
+    headers: Path, tmp_path: Path, compiler: str, standard: str, before: str, said: str
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    unit = tmp_path / "unit.cpp"
+    unit.write_text(f'{before}#include "nvme-kv.h"\n', encoding="utf-8")
+    includes = (f"-I{headers}", f"-I{CONSUMER}")
+    command = (compiler, standard, "-fsyntax-only", *includes, unit)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    errors = re.findall("error: (.*)", done.stderr)
+    assert said in errors[0]
 
 
 def test_the_functions_compile_for_amd_gpus(
