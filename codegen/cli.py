@@ -91,7 +91,10 @@ def _usage(error: click.ClickException) -> str:
     """Return the fault first, then what click says of the command."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     more = [ctx.get_usage(), f"Try: {ctx.command_path} --help"] if ctx else []
-    return "\n".join([error.format_message(), *more])
+    said = error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--project" and ctx:
+        said += f" It goes before the command: xiokv-gen --project FOLDER {ctx.info_name}"
+    return "\n".join([said, *more])
 
 
 def _forget_output() -> None:

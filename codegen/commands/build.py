@@ -17,7 +17,7 @@ from xiokv.codegen.lock import Lock, dump_lock
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.spec.load import former_ir, load_spec, lock_of, read_ir, shown_path
 from xiokv.codegen.stamp import inputs, stamp_option, write_stamp
-from xiokv.codegen.version import VERSION
+from xiokv.codegen.version import VERSION, is_newer
 from xiokv.codegen.writer import Written, write
 
 if TYPE_CHECKING:
@@ -138,6 +138,13 @@ def emit(config: Config) -> Written:
     """Write the project's generated files and their list in the lock."""
     lock = lock_of(config)
     texts = render_all(load_spec(config), config.output)
+    if is_newer(lock.generator):
+        click.echo(
+            f"xiokv-gen: warning: xiokv.lock was written by xiokv {lock.generator}, which is newer"
+            f" than {VERSION}: files go back to what {VERSION} makes of the spec; to forbid that,"
+            " say in xiokv.toml which versions may: requires-xiokv",
+            err=True,
+        )
 
     def record(owned: Iterable[str]) -> Mapping[Path, str]:
         return {config.lock_path: dump_lock(built(lock, owned))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,7 +53,9 @@ def configure(built: Path, generator: str, tmp_path: Path) -> Callable[[str], Bu
 def _ran(built: Ran) -> bool:
     """Tell whether a build that went well ran the generator."""
     assert built.code == 0, built.said
-    return "xiokv-gen" in built.said
+    said = re.findall(r"xiokv-gen .*", built.said)
+    assert all(re.fullmatch(r"xiokv-gen (build|check): kv", line) for line in said), said
+    return bool(said)
 
 
 def _touch(path: Path) -> None:

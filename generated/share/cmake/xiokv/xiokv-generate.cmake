@@ -28,10 +28,12 @@ function(xiokv_generate)
   set(headers)
   if(arg_CHECK)
     _xiokv_run(include "${project}" path include)
+    set(does check)
     set(command check)
   else()
     _xiokv_run(ignored "${project}" build --out "${made}/output")
     set(include "${made}/output/include")
+    set(does build)
     set(command build --out "${made}/output")
     file(GLOB_RECURSE headers "${include}/*" "${made}/output/rocm-xio/*.h")
   endif()
@@ -43,7 +45,7 @@ function(xiokv_generate)
     COMMAND "${XIOKV_GEN}" --project "${project}" ${command} --stamp "${made}/stamp"
     DEPENDS "${XIOKV_GEN}"
     DEPFILE "${made}/stamp.d"
-    COMMENT "xiokv-gen ${command}: ${arg_TARGET}"
+    COMMENT "xiokv-gen ${does}: ${arg_TARGET}"
     VERBATIM)
   add_custom_target(${arg_TARGET}-xiokv ALL DEPENDS "${made}/stamp")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${project}/xiokv.toml")
