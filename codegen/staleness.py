@@ -20,9 +20,9 @@ from xiokv.codegen.spec.load import (
     load_spec,
     lock_fault,
     lock_of,
-    moves_it,
     read_ir,
     shown_path,
+    still_at,
 )
 
 _DIFF_LINES = 40
@@ -80,7 +80,7 @@ def find(config: Config) -> list[Finding]:
     if text is None:
         former = former_ir(config, lock)
         if former is not None:
-            return [Finding(shown, "missing", moves_it(config, former), _BUILD)]
+            return [Finding(shown, "missing", still_at(config, former), _BUILD)]
         return [Finding(shown, "missing", "the spec file is not there", _FETCH)]
     if fault := lock_fault(text, shown, lock):
         return [Finding(shown, "changed", fault, _FETCH)]

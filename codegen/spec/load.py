@@ -66,7 +66,7 @@ def locked_text(config: Config, lock: Lock) -> str:
     if text is None:
         former = former_ir(config, lock)
         if former is not None:
-            raise XiokvError(f"no {shown}; {moves_it(config, former)}")
+            raise XiokvError(f"no {shown}; {still_at(config, former)}: run xiokv-gen build")
         raise XiokvError(f"no {shown}; run xiokv-gen fetch")
     if fault := lock_fault(text, shown, lock):
         raise XiokvError(f"{fault}; restore both from version control, or run xiokv-gen fetch")
@@ -99,10 +99,9 @@ def former_ir(config: Config, lock: Lock) -> Path | None:
     return None
 
 
-def moves_it(config: Config, former: Path) -> str:
-    """Say where the spec file lies, and what brings it to where xiokv.toml has it."""
-    shown = shown_path(config, former)
-    return f"the locked one is still {shown}, and xiokv-gen build moves it: run that"
+def still_at(config: Config, former: Path) -> str:
+    """Say where the spec file lies, and that a build brings it to where xiokv.toml has it."""
+    return f"the locked one is still {shown_path(config, former)}, and a build moves it"
 
 
 def lock_fault(text: str, shown: str, lock: Lock) -> str | None:
