@@ -29,6 +29,8 @@ from xiokv.codegen.spec.model import (
 Row = dict[str, Any]
 _NUMBER = re.compile(r"0x([0-9a-f]{1,8})|([0-9a-f]{1,8})h|([0-9]{1,9})", re.IGNORECASE)
 _NEAR = 5
+# What nvme-kv.h of rocm-xio calls an enumerator, from its name in lower and in upper case.
+_DROP_IN = {"Opcode": "nvme_kv_cmd_{0}", "Status": "NVME_KV_SC_{1}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ def _items(spec: Spec) -> Iterator[tuple[str, Shown]]:
         names = (command.name, command.symbol, command.upstream)
         yield from ((name, _command(command)) for name in names if name)
     for constant in spec.constants:
-        yield from ((name, Shown(asdict(constant))) for name in (constant.name, constant.upstream))
+        names = (constant.name, constant.upstream, constant.name.replace("XIOKV_", "NVME_KV_", 1))
+        yield from ((name, Shown(asdict(constant))) for name in names)
     for enum in spec.enums:
         yield from ((name, _enum(enum)) for name in (enum.name, enum.python, enum.upstream))
     for record in spec.records:
@@ -109,6 +112,8 @@ def _enumerators(spec: Spec) -> Iterator[tuple[str, Shown]]:
         for one in enum.enumerators:
             shown = Shown(_enumerator(enum, one))
             yield from ((name, shown) for name in (one.name, one.upstream))
+            if enum.python in _DROP_IN:
+                yield _DROP_IN[enum.python].format(one.short.lower(), one.short), shown
             if one.short.casefold() not in commands:
                 yield one.short, shown
 

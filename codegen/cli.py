@@ -20,8 +20,9 @@ COMMANDS = {
     "build": "Render the spec into headers, encoders, kernels and the Python twin; compile.",
     "check": "Tell whether the generated files are what the inputs render to.",
     "show": "Show a command, field, record, enum, status or constant of the spec.",
-    "path": "Print where the headers, the CMake package or the pkg-config file are.",
+    "path": "Print where headers, the CMake package, the pkg-config file or nvme-kv.h are.",
     "install": "Install the headers, kernel sources and packages below a prefix.",
+    "uninstall": "Take away what install put below a prefix.",
     "decode": "Take apart an SQE, a CQE or lines of a trace, given as hexadecimal text.",
     "outdated": "Tell whether SPDK has a newer release than xiokv.lock, and what differs.",
     "doctor": "Tell what is here, what is missing, and what to do about it.",
@@ -91,7 +92,10 @@ def _usage(error: click.ClickException) -> str:
     """Return the fault first, then what click says of the command."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     more = [ctx.get_usage(), f"Try: {ctx.command_path} --help"] if ctx else []
-    return "\n".join([error.format_message(), *more])
+    said = error.format_message()
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--project" and ctx:
+        said += f" It goes before the command: xiokv-gen --project FOLDER {ctx.info_name}"
+    return "\n".join([said, *more])
 
 
 def _forget_output() -> None:

@@ -33,7 +33,8 @@ EMIT = ("headers", "engine", "python", "cmake", "pkgconfig", "rocm-xio")
 _NEEDS_HEADERS = {"engine": "includes", "cmake": "is for", "pkgconfig": "is for"}
 TARGETS = ("host", "hip", "cuda")
 
-_SPEC_FILE = PurePosixPath("spec/nvme_kv.json")  # below the output folder
+DEFAULT_DIR = "generated"  # the output folder
+SPEC_FILE = PurePosixPath("spec/nvme_kv.json")  # below it
 
 _SPDK = "https://github.com/spdk/spdk"
 _SPDK_FILES = ("include/spdk/nvme_spec.h", "include/spdk/nvme_kv.h")
@@ -112,7 +113,7 @@ class Config:
     @property
     def ir_path(self) -> Path:
         """Path of the spec file."""
-        return self.output.dir / _SPEC_FILE
+        return self.output.dir / SPEC_FILE
 
     @property
     def lock_path(self) -> Path:
@@ -192,7 +193,8 @@ def _check_version(document: Document) -> None:
     if not allowed.contains(VERSION, prereleases=True):
         raise UsageError(
             f"{document.name}: this project requires xiokv {wanted}, and {VERSION} is running;"
-            f" run: pip install 'xiokv{wanted}'"
+            " install such a version from a checkout, a wheel or a commit of xiokv, which is on"
+            " no package index: python -m pip install path/to/xiokv"
         )
 
 
@@ -232,7 +234,7 @@ class _Reader:
         )
 
     def output(self, table: Table) -> Output:
-        folder = self._path(table, "dir", table.string("dir", "generated"))
+        folder = self._path(table, "dir", table.string("dir", DEFAULT_DIR))
         emit = table.strings("emit", ("headers", "engine", "python"))
         _check_choices(table, "emit", emit, EMIT)
         for kind, reason in _NEEDS_HEADERS.items():
@@ -246,7 +248,7 @@ class _Reader:
             names=_names(table),
         )
         own = (self._root / CONFIG_NAME, self._root / LOCK_NAME)
-        if output.python in (self._root, folder, folder / _SPEC_FILE, *own):
+        if output.python in (self._root, folder, folder / SPEC_FILE, *own):
             table.fault("python", f"python = {twin!r} is taken; give the twin a file of its own")
         return output
 

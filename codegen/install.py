@@ -1,4 +1,4 @@
-"""Installs what a project generates below a prefix, for other projects to use.
+"""Installs what a project generates below a prefix, and takes it away again.
 
 In: a project's `Config` and a prefix. Out: what was written and taken away. Headers go to
 ``include/``, all else below ``share/``: neither depends on the machine. What is installed is
@@ -11,12 +11,14 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from xiokv.codegen.config import Config, Output
-from xiokv.codegen.listed import Listed, write_listed
+from xiokv.codegen.errors import UsageError
+from xiokv.codegen.listed import Listed, remove_listed, write_listed
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.render.packages import installed_dir
 from xiokv.codegen.spec.load import load_spec
 
 _LIST = "installed-files.txt"
+_COMMAND = "xiokv-gen install"
 
 
 def install(config: Config, prefix: Path) -> Listed:
@@ -32,7 +34,30 @@ def install(config: Config, prefix: Path) -> Listed:
         for path, text in render_all(spec, config.output).items()
     }
     name = f"{installed_dir(config.output.names)}/{_LIST}"
-    return write_listed(prefix, texts, name, "xiokv-gen install", spec.identity.spec)
+    return write_listed(prefix, texts, name, _COMMAND, spec.identity.spec)
+
+
+def uninstall(prefix: Path, package: str | None = None) -> tuple[Path, ...]:
+    """Take away what was installed below `prefix`, its list, and folders that become empty.
+
+    Args:
+        prefix: an absolute path without links.
+        package: name of the package, where several projects are installed there.
+
+    Returns:
+        The files that were removed. What no longer looks generated stays.
+
+    Raises:
+        UsageError: nothing was installed there, or several packages and none was named.
+    """
+    found = sorted(path.parent.name for path in prefix.glob(f"share/*/{_LIST}"))
+    if not found:
+        raise UsageError(f"{prefix} has no {_LIST}: xiokv-gen install put nothing there")
+    if package is None and len(found) > 1:
+        raise UsageError(f"{prefix} holds {', '.join(found)}; say which with --package")
+    if package is not None and package not in found:
+        raise UsageError(f"{prefix} has no package {package!r}; it holds {', '.join(found)}")
+    return remove_listed(prefix, f"share/{package or found[0]}/{_LIST}", _COMMAND)
 
 
 def _place(path: Path, output: Output) -> PurePosixPath:

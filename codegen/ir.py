@@ -152,7 +152,7 @@ def _open(text: str, origin: str) -> Reader:
     if int(version) > _VERSION:
         raise schema.error(
             f"schema {_SCHEMA}/{version} is newer than {_SCHEMA}/{_VERSION}, the newest that this "
-            f"xiokv reads; install an xiokv that reads {_SCHEMA}/{version} (pip install -U xiokv)"
+            f"xiokv reads; install an xiokv that reads {_SCHEMA}/{version}"
         )
     return root
 

@@ -7,7 +7,7 @@ which spec those were.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,26 +56,62 @@ def write_listed(
         XiokvError: a file in the way belongs to somebody else, or cannot be written;
             nothing was written.
     """
-    head = f"# What `{command}` put here, generated {MARK}; do not edit.\n"
     path = folder / name
-
-    def record(written: Iterable[str]) -> Mapping[Path, str]:
-        lines = "".join(f"{line}\n" for line in sorted(written))
-        return {path: f"{head}{_SPEC}{spec}\n{lines}"}
-
     folder.mkdir(parents=True, exist_ok=True)
     with held(folder):
-        before = _read(path, head, command)
-        files = write(folder, texts, before.names, record)
+        before = _read(path, command)
+        files = write(folder, texts, before.names, _recorder(path, command, spec))
     return Listed(files, before.spec if before.spec != spec else "")
 
 
-def _read(path: Path, head: str, command: str) -> _List:
+def remove_listed(folder: Path, name: str, command: str) -> tuple[Path, ...]:
+    """Take away what a list names, the list, and folders that become empty.
+
+    Returns:
+        The files that were removed; what no longer looks generated stays.
+    """
+    path = folder / name
+    with held(folder):
+        before = _read(path, command)
+        record = _recorder(path, command, before.spec)
+        removed = write(folder, {}, before.names, record).removed
+        path.unlink()
+    for gone in sorted({*before.names, name}):
+        _remove_empty(folder, (folder / gone).parent)
+    return removed
+
+
+def _remove_empty(folder: Path, below: Path) -> None:
+    """Remove a folder below another, and those above it, as far as they are empty."""
+    while below != folder:
+        try:
+            below.rmdir()
+        except OSError:  # not empty, or gone with an earlier file
+            if below.exists():
+                return
+        below = below.parent
+
+
+def _head(command: str) -> str:
+    return f"# What `{command}` put here, generated {MARK}; do not edit.\n"
+
+
+def _recorder(path: Path, command: str, spec: str) -> Callable[[Iterable[str]], dict[Path, str]]:
+    """Return what makes the list's text from the files in it."""
+
+    def record(names: Iterable[str]) -> dict[Path, str]:
+        lines = "".join(f"{name}\n" for name in sorted(names))
+        return {path: f"{_head(command)}{_SPEC}{spec}\n{lines}"}
+
+    return record
+
+
+def _read(path: Path, command: str) -> _List:
     text = read_text(path, str(path))
     if text is None:
         return _List()
     first, *names = text.splitlines() or [""]
     spec = names.pop(0).removeprefix(_SPEC) if names and names[0].startswith(_SPEC) else ""
-    if f"{first}\n" != head or not all(map(stays_below, names)):
+    if f"{first}\n" != _head(command) or not all(map(stays_below, names)):
         raise XiokvError(f"{path}: not a list that {command} wrote; move it, or mend it")
     return _List(spec, tuple(names))

@@ -1,12 +1,13 @@
 """What keeps generated files current in a repository: .gitattributes and GitHub workflows.
 
-In: a project that begins, and the versions of xiokv that it works with. Out: texts to write,
+In: a project that begins, and where its workflows install xiokv from. Out: texts to write,
 and words about what the user has to do. Nothing that is there is written over: lines are
 added to .gitattributes, and any other file in the way stays as it is.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,7 +26,23 @@ _FOLLOW = {
     f"{_WORKFLOWS}/xiokv-outdated.yml": "xiokv-outdated.yml",
     ".github/xiokv-outdated.sh": "xiokv-outdated.sh",
 }
-_REQUIREMENT = "@XIOKV@"  # stands in a template for what pip is to install
+_INSTALL = "@INSTALL@"  # stands in a template for the step that installs xiokv
+_INSTALLING = """\
+      - run: python -m pip install '{source}'
+"""
+# xiokv is on no package index, so a name alone would install what anybody puts there.
+_NO_SOURCE = """\
+      # Say here where xiokv is installed from. It is on no package index: what is called so
+      # there is somebody else's. For example, with all 40 digits of a commit:
+      #   - run: python -m pip install 'git+https://github.com/OWNER/xiokv@COMMIT'
+      - run: |
+          echo "::error::{name} does not say where to install xiokv from; put it in this step"
+          exit 1
+"""
+_SOURCE = re.compile(
+    r"git\+https://[\w.:/~+-]+@[0-9a-f]{40}|https://[\w.:/~+%-]+\.whl#sha256=[0-9a-f]{64}", re.ASCII
+)
+_PATH = re.compile(r"[\w./+-]+", re.ASCII)
 _REMARK = "# Written by xiokv-gen, which compares these files byte by byte."
 
 
@@ -37,12 +54,13 @@ class Scaffold:
     notes: tuple[str, ...]
 
 
-def scaffold(config: Config, requires: str, *, follow: bool) -> Scaffold:
+def scaffold(config: Config, source: str | None, *, follow: bool) -> Scaffold:
     """Return what a new project gets besides its own files.
 
     Args:
         config: the project.
-        requires: the versions of xiokv that the workflows install.
+        source: what the workflows give to pip to install xiokv; None makes them fail at the
+            step that has to say it.
         follow: whether to add the workflow that follows upstream's releases.
     """
     texts: dict[Path, str] = {}
@@ -50,7 +68,7 @@ def scaffold(config: Config, requires: str, *, follow: bool) -> Scaffold:
     files = {**_CHECK, **(_FOLLOW if follow else {})}
     above = _repository_above(config.root)
     if above is None:
-        notes += _add_files(config.root, files, requires, texts)
+        notes += _add_files(config.root, files, source, texts)
     else:
         below = config.root.relative_to(above).as_posix()
         notes.append(
@@ -102,7 +120,7 @@ def _repository_above(root: Path) -> Path | None:
 
 
 def _add_files(
-    root: Path, files: dict[str, str], requires: str, texts: dict[Path, str]
+    root: Path, files: dict[str, str], source: str | None, texts: dict[Path, str]
 ) -> Iterator[str]:
     """Add the files that are not there; yield what is left to the user."""
     for name, template in files.items():
@@ -112,7 +130,34 @@ def _add_files(
         elif resolve_below(root, path.parent) is None or not _can_hold(root, path.parent):
             yield f"{name} cannot be made: its folder is a link or a file; {_instead(name)}"
         else:
-            texts[path] = _template(template).replace(_REQUIREMENT, f"xiokv{requires}")
+            texts[path] = _template(template).replace(_INSTALL, _install_step(name, source))
+            if source is None and path.suffix == ".yml":
+                yield (
+                    f"{name} fails until it says where xiokv is installed from, which is on no"
+                    " package index: write it there"
+                )
+
+
+def check_source(source: str, root: Path) -> str | None:
+    """Return why workflows may not install xiokv from `source`, or None."""
+    if _SOURCE.fullmatch(source):
+        return None
+    within = resolve_below(root, root / source) if _PATH.fullmatch(source) else None
+    if within is not None and within != root and within.exists():
+        return None
+    return (
+        f"{source!r} pins nothing, or is not in {root}; allowed are"
+        " git+https://HOST/PATH@COMMIT with the 40 digits of a commit,"
+        " https://HOST/PATH.whl#sha256=DIGEST, and the path of a wheel or checkout below the"
+        " project's folder"
+    )
+
+
+def _install_step(name: str, source: str | None) -> str:
+    if source is None:
+        return _NO_SOURCE.format(name=name)
+    # Before what has no scheme, "./" keeps pip from looking for a package of that name.
+    return _INSTALLING.format(source=source if "://" in source else f"./{source}")
 
 
 def _instead(name: str) -> str:

@@ -16,7 +16,15 @@ from xiokv.codegen.config import Config
 from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.lock import Lock
 from xiokv.codegen.render.outputs import render_all
-from xiokv.codegen.spec.load import load_spec, lock_fault, lock_of, read_ir, shown_path
+from xiokv.codegen.spec.load import (
+    former_ir,
+    load_spec,
+    lock_fault,
+    lock_of,
+    read_ir,
+    shown_path,
+    still_at,
+)
 
 _DIFF_LINES = 40
 _BUILD = "xiokv-gen build"
@@ -52,10 +60,16 @@ def notes(config: Config, version: str) -> Iterator[str]:
             f"xiokv.lock was written by xiokv {lock.generator} and {version} is running;"
             f" install that version, or run {_BUILD} to move to this one"
         )
-    if lock.ref != config.upstream.ref:
+    named = config.upstream.ref
+    if lock.ref and lock.ref != named:
         yield (
-            f"xiokv.toml names ref {config.upstream.ref!r} and xiokv.lock was fetched at"
-            f" {lock.ref!r}; run {_FETCH} to move"
+            f"xiokv.toml names ref {named!r} and xiokv.lock was fetched at {lock.ref!r}; to keep"
+            f' {lock.ref}, write ref = "{lock.ref}" into xiokv.toml; to have {named}, run {_FETCH}'
+        )
+    elif not lock.ref:
+        yield (
+            f"xiokv.toml names ref {named!r} and xiokv.lock was fetched from a plain folder,"
+            f" which pins nothing; run {_FETCH} to have {named}"
         )
 
 
@@ -65,6 +79,9 @@ def find(config: Config) -> list[Finding]:
     shown = shown_path(config, config.ir_path)
     text = read_ir(config)
     if text is None:
+        former = former_ir(config, lock)
+        if former is not None:
+            return [Finding(shown, "missing", still_at(config, former), _BUILD)]
         return [Finding(shown, "missing", "the spec file is not there", _FETCH)]
     if fault := lock_fault(text, shown, lock):
         return [Finding(shown, "changed", fault, _FETCH)]

@@ -73,17 +73,19 @@ class Document:
 
     def _line_of(self, section: str, key: str, index: int) -> int:
         wanted = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
-        here, child = "", f"{section}.{key}".lstrip(".")
+        here, child, header_line = "", f"{section}.{key}".lstrip("."), 0
         seen: Counter[str] = Counter()
         for number, line in enumerate(self._lines, 1):
             header = _HEADER.match(line)
             if header:
                 here = header[1]
                 seen[here] += 1
+                if here == section and seen[here] == index + 1:
+                    header_line = number  # of what lacks the key
             of_section = here == section and seen[here] in (0, index + 1)
             if (of_section and wanted.match(line)) or (header and here == child):
                 return number
-        return 0
+        return header_line
 
 
 class Table:
@@ -139,6 +141,11 @@ class Table:
 
     def tables(self, key: str) -> list[Table]:
         """Return an array of tables."""
+        if isinstance(self._values.get(key), dict):
+            self._known.add(key)
+            name = f"{self._name}.{key}".lstrip(".")
+            self.fault(key, f"[{name}] is one table; there may be several, so write [[{name}]]")
+            return []
         found = self._take(key, list, [])
         for value in found:
             if not isinstance(value, dict):

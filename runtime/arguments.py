@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
+from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
@@ -15,6 +17,22 @@ import numpy as np
 import numpy.typing as npt
 
 from xiokv.runtime.errors import ArgumentFault
+
+
+def check_options(what: str, given: Iterable[str], allowed: Iterable[str]) -> None:
+    """Refuse an option that there is not, by its nearest name.
+
+    Raises:
+        ArgumentFault: one of `given` is not among `allowed`.
+    """
+    known = list(allowed)
+    for name in given:
+        if name not in known:
+            nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            raise ArgumentFault(
+                f"{what} has no option {name!r}; the nearest is {nearest!r} (allowed:"
+                f" {', '.join(known)})"
+            )
 
 
 def integers(name: str, given: Any, count: int) -> npt.NDArray[np.int64]:
@@ -30,7 +48,7 @@ def integers(name: str, given: Any, count: int) -> npt.NDArray[np.int64]:
     if array.dtype.kind not in "iu" and array.size:
         raise ArgumentFault(f"{name} are integers of up to 64 bits, not {array.dtype}")
     if array.shape != (count,):
-        raise ArgumentFault(f"{name} have shape {array.shape}; {count} keys need ({count},)")
+        raise ArgumentFault(f"{name} has shape {array.shape}; {count} keys need ({count},)")
     if array.dtype == np.uint64 and count and array.max() > np.iinfo(np.int64).max:
         raise ArgumentFault(f"{name} hold {array.max()}, which is past any that is allowed")
     return array.astype(np.int64, copy=False)

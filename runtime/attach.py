@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial, reduce
+from inspect import signature
 from operator import or_
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -92,6 +93,11 @@ def _check_block_size(block_size: int | None, limits: Limits) -> None:
 def _data_place(modes: Sequence[MemoryMode]) -> Place:
     """Return where memory for values lies, which all queues share."""
     return reduce(or_, modes, HOST_MEMORY).place(MemoryMode.DATA)
+
+
+OPTIONS = tuple(
+    name for name, one in signature(attach).parameters.items() if one.kind is one.KEYWORD_ONLY
+)
 
 
 def _are_pairs(queues: Any) -> TypeGuard[Sequence[QueuePair]]:

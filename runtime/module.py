@@ -15,7 +15,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from xiokv.runtime import abi
-from xiokv.runtime.arguments import integer
+from xiokv.runtime.arguments import check_options, integer
 from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.description import Description, check_file, read_description
 from xiokv.runtime.devices import TARGETS, Device, open_device
@@ -64,8 +64,9 @@ class Module:
 
     def attach(self, controller: Controller | None, **options: Any) -> KV:
         """Return the calls on queues of a controller: see `xiokv.runtime.attach.attach`."""
-        from xiokv.runtime.attach import attach
+        from xiokv.runtime.attach import OPTIONS, attach
 
+        check_options("attach", options, OPTIONS)
         return attach(self, controller, **options)
 
     def empty(self, nbytes: int, *, place: Place = Place.DEVICE) -> Buffer:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tells whether the files that xiokv-gen generated in the repository of the working folder
-# are current; what the pre-commit hook and the GitHub action run. Nothing is written, and
-# nothing installed: xiokv-gen has to be on the PATH.
+# are current; what the GitHub action runs. Nothing is written, and nothing installed:
+# xiokv-gen has to be on the PATH.
 #
 # Usage: check-generated.sh [FOLDER]
 #   FOLDER   where the xiokv.toml is; else the nearest one, from the working folder upward

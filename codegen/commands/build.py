@@ -12,15 +12,15 @@ import click
 
 from xiokv.codegen.allowed import check_architecture
 from xiokv.codegen.clipath import GivenPath
-from xiokv.codegen.config import TARGETS, Config, load_config
+from xiokv.codegen.config import SPEC_FILE, TARGETS, Config, load_config
 from xiokv.codegen.errors import UsageError
-from xiokv.codegen.files import held
+from xiokv.codegen.files import held, read_text, replace_files
 from xiokv.codegen.listed import write_listed
 from xiokv.codegen.lock import Lock, dump_lock
 from xiokv.codegen.render.outputs import render_all
-from xiokv.codegen.spec.load import load_spec, lock_of
+from xiokv.codegen.spec.load import former_ir, load_spec, lock_of, read_ir, shown_path
 from xiokv.codegen.stamp import inputs, stamp_option, write_stamp
-from xiokv.codegen.version import VERSION
+from xiokv.codegen.version import VERSION, is_newer
 from xiokv.codegen.writer import Written, write
 
 if TYPE_CHECKING:
@@ -67,16 +67,22 @@ def command(
         raise UsageError("--target compiles, --emit-only and --out do not: give one of both")
     chosen = _chosen(added, architectures)
     config = load_config(project)
+    former = None
+    if out is None:
+        with held(config.root):
+            former = move_spec(config)
     root = out.resolve() if out else config.root
     written = emit_elsewhere(config, root) if out else emit(config)
     if not as_json:
-        click.echo(_as_text(written, root))
+        click.echo("\n".join([*_moved(config, former), _as_text(written, root)]))
     targets = () if text_alone else tuple(dict.fromkeys((*config.compile.targets, *added)))
     modules = _compile(config, targets, chosen)
     for line in (line for module in modules for line in module.warnings):
         click.echo(f"xiokv-gen: warning: {line}", err=True)
     if as_json:
-        click.echo(_as_json(written, modules, root))
+        values = _values(config, written, modules, root)
+        moved = former and former.relative_to(root).as_posix()
+        click.echo(json.dumps({**values, "moved_spec_from": moved}, indent=2))
     else:
         for path in (path for module in modules for path in module.files):
             click.echo(f"module {path.relative_to(root)}")
@@ -106,16 +112,54 @@ def _compile(
     return compile_targets(config, targets, architectures)
 
 
+def move_spec(config: Config) -> Path | None:
+    """Bring the spec file to where it belongs after a change of [output] dir.
+
+    Returns the path that it was at; None where it is in its place, or nowhere.
+    """
+    if read_ir(config) is not None:
+        return None
+    former = former_ir(config, lock_of(config))
+    if former is not None:
+        text = read_text(former, shown_path(config, former))
+        replace_files(config.root, {config.ir_path: text or ""})
+        former.unlink()
+    return former
+
+
+def _moved(config: Config, former: Path | None) -> list[str]:
+    """Return what to say of a spec file that was moved."""
+    if former is None:
+        return []
+    places = [shown_path(config, path) for path in (former, config.ir_path)]
+    folders = ["/".join(place.split("/")[: -len(SPEC_FILE.parts)]) for place in places]
+    return [
+        f"moved {places[0]} to {places[1]}",
+        f"note: where .gitattributes or a build file names {folders[0]}/, write {folders[1]}/",
+    ]
+
+
 def emit(config: Config) -> Written:
     """Write the project's generated files and their list in the lock."""
     with held(config.root):
         lock = lock_of(config)
         texts = render_all(load_spec(config), config.output)
+        if is_newer(lock.generator):
+            _warn_of_newer(lock.generator)
 
         def record(owned: Iterable[str]) -> Mapping[Path, str]:
             return {config.lock_path: dump_lock(built(lock, owned))}
 
         return write(config.root, texts, lock.owned, record)
+
+
+def _warn_of_newer(generator: str) -> None:
+    click.echo(
+        f"xiokv-gen: warning: xiokv.lock was written by xiokv {generator}, which is newer than"
+        f" {VERSION}: files go back to what {VERSION} makes of the spec; to forbid that, say in"
+        " xiokv.toml which versions may: requires-xiokv",
+        err=True,
+    )
 
 
 def built(lock: Lock, owned: Iterable[str]) -> Lock:
@@ -138,13 +182,15 @@ def _as_text(written: Written, root: Path) -> str:
     return "\n".join(lines or ["every generated file is up to date"])
 
 
-def _as_json(written: Written, modules: tuple[Module, ...], root: Path) -> str:
+def _values(
+    config: Config, written: Written, modules: tuple[Module, ...], root: Path
+) -> dict[str, object]:
     compiled = [path for module in modules for path in module.files]
-    values = {
+    return {
         "root": str(root),
         "written": [path.relative_to(root).as_posix() for path in written.changed],
         "removed": [path.relative_to(root).as_posix() for path in written.removed],
         "modules": [path.relative_to(root).as_posix() for path in compiled],
         "warnings": [line for module in modules for line in module.warnings],
+        "inputs": [str(path) for path in inputs(config)],
     }
-    return json.dumps(values, indent=2)

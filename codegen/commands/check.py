@@ -45,12 +45,15 @@ def command(
         # Imported here: only this needs the parser and the network.
         from xiokv.codegen.upstream.recheck import find_upstream
 
-        findings += find_upstream(config)
+        moved = find_upstream(config)
+        findings += moved
     style = "json" if as_json else style
     shown = _from_repository(config.root, findings) if style == "github" else findings
     text = _FORMATS[style](shown)
     if text:
         click.echo(text)
+    if upstream and not moved and style != "json":
+        click.echo("upstream, asked again, defines what xiokv.lock holds")
     if findings:
         files = "1 file is" if len(findings) == 1 else f"{len(findings)} files are"
         raise StaleError(f"{files} stale; run {findings[0].fix}")

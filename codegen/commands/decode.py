@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from xiokv.codegen.decode.entries import SIZES, read_entries
 from xiokv.codegen.decode.pairs import decode_all
 from xiokv.codegen.decode.table import Decoded
-from xiokv.codegen.errors import UsageError
+from xiokv.codegen.decode.words import with_note
+from xiokv.codegen.errors import SourceError, UsageError
 from xiokv.codegen.render.text import one_line
 from xiokv.codegen.spec.load import nearest_spec
 from xiokv.codegen.spec.model import Spec
@@ -29,15 +32,21 @@ def command(project: str | None, text: tuple[str, ...], kind: str | None, as_jso
 
     HEX is hexadecimal text, or - for standard input: digits in the order of memory, with
     blanks, colons or commas between them; 0x01 is a byte, and 0x00050001 a number, whose
-    lowest byte comes first; lines of xxd, hexdump -C and gdb; lines of a trace. The spec and
+    lowest byte comes first; a list of C in braces; lines of xxd, hexdump -C and gdb; lines of
+    a trace. The spec and
     the profile are those of the nearest project, else the bundled ones.
     """
     lines, name = _lines(text)
-    entries = list(read_entries(lines, name, kind))
+    try:
+        entries = list(read_entries(lines, name, kind))
+    except SourceError:
+        _refuse_file(text)
+        raise
     if not entries:
         raise UsageError(f"{name} holds no digits; give the bytes of an SQE or a CQE")
     spec = nearest_spec(project)
-    decoded = list(decode_all(spec, entries))
+    said = zip(entries, decode_all(spec, entries), strict=True)
+    decoded = [with_note(spec, entry, one) for entry, one in said]
     click.echo(_as_json(spec, decoded) if as_json else "\n".join(_as_text(spec, decoded)))
 
 
@@ -54,6 +63,17 @@ def _lines(text: tuple[str, ...]) -> tuple[list[str], str]:
             " xxd FILE | xiokv-gen decode -"
         )
     return content.decode("utf-8-sig", "backslashreplace").splitlines(), "standard input"
+
+
+def _refuse_file(text: tuple[str, ...]) -> None:
+    """Say how to read a file that was named in place of its digits."""
+    for word in text:
+        if Path(word).is_file():
+            name = shlex.quote(word)
+            raise UsageError(
+                f"{one_line(word)} is a file; for lines of text in it write: xiokv-gen decode -"
+                f" < {name}; for bytes: xxd {name} | xiokv-gen decode -"
+            )
 
 
 def _as_text(spec: Spec, decoded: list[Decoded]) -> Iterator[str]:

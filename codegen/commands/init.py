@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 from packaging.version import Version
 
-from xiokv.codegen.config import BUNDLED, CONFIG_NAME, Config, read_config
+from xiokv.codegen.config import BUNDLED, CONFIG_NAME, DEFAULT_DIR, Config, read_config
 from xiokv.codegen.errors import UsageError
 from xiokv.codegen.files import held
-from xiokv.codegen.scaffold import scaffold
+from xiokv.codegen.scaffold import check_source, scaffold
 from xiokv.codegen.tomlfile import Document
 from xiokv.codegen.upstream.update import apply, prepare
 from xiokv.codegen.version import VERSION
@@ -35,7 +35,7 @@ profile = "default"
 exec = false
 
 [output]
-dir = "generated"
+dir = {dir}
 # headers: C headers with encoders and decoders. engine: the batch kernels and what they
 # include. python: the same definitions as one Python file. rocm-xio: nvme-kv.h for that
 # library, which needs none of the others.
@@ -66,9 +66,30 @@ _EMIT = ("headers", "engine", "python")
     is_flag=True,
     help="Also write a GitHub workflow that opens a pull request for a newer SPDK release.",
 )
+@click.option(
+    "--dir",
+    "folder",
+    default=DEFAULT_DIR,
+    show_default=True,
+    help="Folder of all that is generated, from the project's.",
+)
+@click.option(
+    "--install-from",
+    "source",
+    metavar="SOURCE",
+    help="Where the workflows install xiokv from: git+https://HOST/PATH@COMMIT, the address of"
+    " a wheel with its #sha256=, or a path in the repository.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def command(project: str | None, rocm_xio: bool, follow: bool, as_json: bool) -> None:
+def command(
+    project: str | None,
+    rocm_xio: bool,
+    follow: bool,
+    folder: str,
+    source: str | None,
+    as_json: bool,
+) -> None:
     """Begin a project here: a commented xiokv.toml, the bundled spec file and its lock.
 
     Besides, .gitattributes marks what is generated, and a GitHub workflow runs check. Files
@@ -77,11 +98,14 @@ def command(project: str | None, rocm_xio: bool, follow: bool, as_json: bool) ->
     """
     root = _folder(project)
     emit = json.dumps(("rocm-xio",) if rocm_xio else _EMIT)
-    text = _TEXT.format(requires=_this_series(), emit=emit)
+    text = _TEXT.format(requires=_this_series(), emit=emit, dir=json.dumps(folder))
     config = read_config(Document(text, CONFIG_NAME), root)
+    fault = check_source(source, root) if source is not None else None
+    if fault:
+        raise UsageError(f"--install-from {fault}")
     with held(root):
         _refuse_a_project(config)
-        beside = scaffold(config, _this_series(), follow=follow)
+        beside = scaffold(config, source, follow=follow)
         texts = {root / CONFIG_NAME: text, **beside.texts}
         written = apply(config, prepare(config, BUNDLED, None), texts)
     names = [path.relative_to(root).as_posix() for path in written]

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from xiokv.codegen.clipath import GivenPath
+from xiokv.codegen.commands.again import again
 from xiokv.codegen.config import load_config
 from xiokv.codegen.diff import Change
 from xiokv.codegen.errors import BreakingChangeError, StaleError
 from xiokv.codegen.upstream.outdated import Standing, standing
-from xiokv.codegen.upstream.update import fetch_command
 
 _MOST = 200  # changes in a report: the body of a pull request takes 65,536 characters
 
@@ -44,18 +44,19 @@ def command(project: str | None, pre: bool, place: Path | None, style: str, as_j
     """
     found = standing(load_config(project), place, pre)
     click.echo(_FORMATS["json" if as_json else style](found))
-    fix = fetch_command(found.newest.tag, place)
+    flags = ["--save-ref", *(["--accept"] if found.breaking else [])]
+    fix = again(project, "fetch", *flags, ref=found.newest.tag, from_=place)
     if found.breaking:
         raise BreakingChangeError(
-            f"{found.newest.tag} breaks users of {_locked(found)}; read the changes, then run"
-            f" {fix} --accept"
+            f"{found.newest.tag} breaks users of {_locked(found)}; read the changes, then run {fix}"
         )
     if found.outdated:
         raise StaleError(f"{found.newest.tag} is newer than {_locked(found)}; run {fix}")
 
 
 def _locked(found: Standing) -> str:
-    return found.ref or found.commit or "the locked folder"
+    moved = found.ref == found.newest.tag  # the tag, to another commit
+    return found.commit if moved else found.ref or found.commit or "the locked folder"
 
 
 def format_text(found: Standing) -> str:

@@ -11,9 +11,15 @@ from xiokv.codegen.config import Config, load_config
 from xiokv.codegen.errors import UsageError, XiokvError
 from xiokv.codegen.naming import Names
 from xiokv.codegen.render.packages import PKGCONFIG_DIR, cmake_dir
+from xiokv.codegen.render.rocm_xio import ROCM_XIO_DIR
 
 # What may be asked for, and the output that makes it.
-_EMIT = {"include": "headers", "cmake": "cmake", "pkgconfig": "pkgconfig"}
+_EMIT = {
+    "include": "headers",
+    "cmake": "cmake",
+    "pkgconfig": "pkgconfig",
+    "rocm-xio": "rocm-xio",
+}
 
 
 @click.command(name="path")
@@ -41,4 +47,10 @@ def _folder(config: Config, name: str) -> Path:
 
 def _below(name: str, names: Names) -> str:
     """Return a folder, from the output folder."""
-    return {"include": "include", "cmake": cmake_dir(names), "pkgconfig": PKGCONFIG_DIR}[name]
+    places = {
+        "include": "include",
+        "cmake": cmake_dir(names),
+        "pkgconfig": PKGCONFIG_DIR,
+        "rocm-xio": ROCM_XIO_DIR,
+    }
+    return places[name]

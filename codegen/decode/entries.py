@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from xiokv.codegen.decode.hexline import Piece, Traced, ends_dump, read_line
+from xiokv.codegen.decode.hexline import Piece, Traced, ends_dump, read_line, says_nothing
 from xiokv.codegen.errors import Origin, SourceError
 from xiokv.codegen.spec.model import CQE_BYTES, SQE_BYTES
 
@@ -47,7 +47,7 @@ def _runs(lines: Iterable[str], name: str, kind: str | None) -> Iterator[list[Pi
     """Yield the lines that belong together."""
     run: list[Piece] = []
     for number, line in enumerate(lines, 1):
-        if not line.strip() or ends_dump(line, _end(run)):
+        if not line.strip() or says_nothing(line) or ends_dump(line, _end(run)):
             piece = None
         else:
             piece = read_line(line, Origin(name, number))

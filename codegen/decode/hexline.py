@@ -17,9 +17,15 @@ _TRACE = re.compile(r"([0-9]{1,20})\s+(sqe|cqe)\s+([0-9]{1,5})\s+([0-9a-f]+)", r
 _WITH_COLON = re.compile(r"(?:0x)?([0-9a-f]{4,16}):\s+(\S.*)", re.IGNORECASE)
 # "00000010  01 02 03 04  |....|", as hexdump -C and od -A x -t x1z print it
 _WITHOUT_COLON = re.compile(r"([0-9a-f]{6,16})\s+((?:[0-9a-f]{2}\s+)*[0-9a-f]{2})", re.IGNORECASE)
+# "0000000 0002 0005", as hexdump and od print it unless they are told otherwise
+_OF_WORDS = re.compile(r"[0-9a-f]{6,7}(?:\s+[0-9a-f]{3,})+", re.IGNORECASE)
+# "unsigned char sqe[] = {", as C and xxd -i print it, and the line that follows there
+_BEFORE_LIST = re.compile(r"[\w\s]*\w\s*\[\d*\]\s*=\s*(?=\{)")
+_LENGTH = re.compile(r"unsigned int \w+_len = \d+;")
 _END = re.compile(r"[0-9a-f]{6,16}", re.IGNORECASE)
 _CHARACTERS = re.compile(r"\s\s+[|>].*$")
 _SEPARATORS = re.compile(r"[\s:,]+")
+_OF_LIST = re.compile(r"[{};]+")
 _NUMBER_DIGITS = (4, 8, 16)  # 0x with so many digits is a number, whose low byte comes first
 _SHOWN = 40
 
@@ -70,10 +76,23 @@ def read_line(text: str, origin: Origin) -> Piece:
     if dumped := _WITH_COLON.fullmatch(line):
         digits = _before_characters(dumped[2])
         return Piece(_bytes(digits, line, origin), origin, offset=int(dumped[1], 16))
+    if "{" in line or "}" in line:
+        return Piece(_bytes(_OF_LIST.sub(" ", _BEFORE_LIST.sub("", line)), line, origin), origin)
     plain = _CHARACTERS.sub("", line)
+    if _OF_WORDS.fullmatch(plain):
+        raise SourceError(
+            origin,
+            f"{_shown(line)!r} is of a dump in words, which hides the order of bytes; dump bytes:"
+            " xxd FILE, hexdump -Cv FILE or od -A x -t x1 -v FILE",
+        )
     if dumped := _WITHOUT_COLON.fullmatch(plain):
         return Piece(_bytes(dumped[2], line, origin), origin, offset=int(dumped[1], 16))
     return Piece(_bytes(plain, line, origin), origin)
+
+
+def says_nothing(text: str) -> bool:
+    """Tell whether a line belongs to a list of C and holds none of its bytes."""
+    return bool(_LENGTH.fullmatch(text.strip()))
 
 
 def ends_dump(text: str, end: int | None) -> bool:
@@ -89,11 +108,21 @@ def _before_characters(text: str) -> str:
 
 def _bytes(text: str, line: str, origin: Origin) -> bytes:
     words = [word for word in _SEPARATORS.split(text) if word]
+    of_c = any(word[:2].lower() == "0x" for word in words) or "{" in line or "}" in line
+    for word in words:
+        if of_c and "," in line and re.fullmatch("[0-9]{2,}", word):
+            raise SourceError(
+                origin, f"{_shown(word)!r} may be decimal among numbers of C; write it with 0x"
+            )
+    if "," in line:  # a digit alone is the same in either base
+        words = [word if not re.fullmatch("[0-9]", word) else f"0x0{word}" for word in words]
     return b"".join(_word(word, line, origin) for word in words)
 
 
 def _word(word: str, line: str, origin: Origin) -> bytes:
     digits = word[2:] if word[:2].lower() == "0x" else word
+    if digits is not word and len(digits) == 1:
+        digits = f"0{digits}"
     if not re.fullmatch(r"(?:[0-9a-fA-F]{2})+", digits):
         raise SourceError(Origin(origin.path, origin.line), _fault(word, digits))
     data = bytes.fromhex(digits)
@@ -102,11 +131,17 @@ def _word(word: str, line: str, origin: Origin) -> bytes:
 
 
 def _fault(word: str, digits: str) -> str:
-    shown = one_line(word)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    shown = _shown(word)
     if re.fullmatch(r"[0-9a-fA-F]+", digits):
-        return f"{shown!r} has {len(digits)} digits; write two for each byte"
+        count = "1 digit" if len(digits) == 1 else f"{len(digits)} digits"
+        return f"{shown!r} has {count}; write two for each byte"
     return (
         f"{shown!r} is not hexadecimal; allowed are digits with or without 0x, blanks, colons"
-        " and commas between them, lines of xxd or hexdump -C, and lines of a trace"
+        " and commas between them, a list of C in braces, lines of xxd or hexdump -C, and lines"
+        " of a trace; a file is read by: xiokv-gen decode - < FILE"
     )
+
+
+def _shown(text: str) -> str:
+    shown = one_line(text)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."

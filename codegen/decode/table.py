@@ -37,15 +37,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An entry: its kind, what it is in words, and its parts."""
+    """An entry: its kind, what it is in words, its parts, and what to know besides."""
 
     kind: str
     title: str
     rows: tuple[Row, ...]
+    note: str = ""
 
     def lines(self) -> Iterator[str]:
         """Yield the title, then a table in which a fault begins its line with ``!``."""
         yield f"{self.kind.upper()}: {self.title}"
+        if self.note:
+            yield f"   note: {one_line(self.note)}"
         cells = [_HEAD, *(_cells(row) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         for line in cells:
@@ -63,7 +66,7 @@ class Decoded:
             }
             for row in self.rows
         ]
-        return {"kind": self.kind, "title": self.title, "fields": rows}
+        return {"kind": self.kind, "title": self.title, "note": self.note, "fields": rows}
 
 
 def dword_place(bits: Bits) -> str:

@@ -44,7 +44,10 @@ def project_files(config: Config) -> Iterator[Finding]:
     except XiokvError as error:
         yield failed(LOCK_NAME, error)
         return
-    pin = " ".join(part for part in (lock.ref, lock.commit[:12]) if part) or "a plain folder"
+    names = dict.fromkeys(
+        part[:12] if part == lock.commit else part for part in (lock.ref, lock.commit)
+    )
+    pin = " ".join(filter(None, names)) or "a plain folder"
     notes = "; ".join(staleness.notes(config, VERSION))
     yield Finding(LOCK_NAME, True, f"at {pin}", notes)
     try:

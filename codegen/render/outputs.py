@@ -18,7 +18,7 @@ from xiokv.codegen.render.engine import engine_outputs
 from xiokv.codegen.render.namespaced import in_namespace
 from xiokv.codegen.render.packages import render_cmake, render_pkgconfig
 from xiokv.codegen.render.python import twin
-from xiokv.codegen.render.rocm_xio import rocm_xio_headers
+from xiokv.codegen.render.rocm_xio import render_rocm_xio
 from xiokv.codegen.spec.model import Spec
 
 Renderer = Callable[[Spec], dict[str, str]]
@@ -26,7 +26,7 @@ Renderer = Callable[[Spec], dict[str, str]]
 OUTPUTS: dict[str, Renderer] = {
     "headers": render_headers,
     "engine": engine_outputs,
-    "rocm-xio": rocm_xio_headers,
+    "rocm-xio": render_rocm_xio,
 }
 PACKAGES: dict[str, Callable[[Spec, Names], dict[str, str]]] = {
     "cmake": render_cmake,

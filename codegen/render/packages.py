@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from xiokv.codegen.naming import Names
 from xiokv.codegen.render.env import render
+from xiokv.codegen.render.rocm_xio import ROCM_XIO_DIR
 from xiokv.codegen.render.static import static_cmake
 from xiokv.codegen.spec.model import Spec
 from xiokv.codegen.version import SERIES
@@ -33,6 +34,7 @@ def render_cmake(spec: Spec, names: Names) -> dict[str, str]:
         "series": SERIES,
         "up": _up(folder),
         "kernels": ("kernels", f"{installed_dir(names)}/kernels"),
+        "rocm_xio": (ROCM_XIO_DIR, f"{installed_dir(names)}/{ROCM_XIO_DIR}"),
         "names": names,
         "include": f"${{{names.package}_INCLUDE_DIR}}",
     }

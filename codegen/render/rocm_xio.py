@@ -1,9 +1,10 @@
 """The output ``rocm-xio``: headers that take the place of hand-kept ones in that library.
 
 In: a finished spec. Out: ``rocm-xio/nvme-kv.h``, which fills the library's own
-``struct nvme_sqe``, and ``rocm-xio/spdk-nvme-kv.h``, the upstream names for code that
-still uses them. Key placement, sizes and values are the spec's; Exec, which SPDK does not
-define, is written in the template.
+``struct nvme_sqe``, ``rocm-xio/spdk-nvme-kv.h``, the upstream names for code that still
+uses them, and ``rocm-xio/nvme-kv.cmake``, a target for the folder. Key placement, sizes,
+values and semantic fields are the spec's; Exec, which SPDK does not define, is written in
+the template, and what its length counts is the profile's choice.
 """
 
 from __future__ import annotations
@@ -15,20 +16,29 @@ from dataclasses import dataclass
 from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.render.c_text import COLUMNS
 from xiokv.codegen.render.env import render
+from xiokv.codegen.render.static import static_cmake
 from xiokv.codegen.render.text import c_comment
+from xiokv.codegen.spec.identity import identify
 from xiokv.codegen.spec.model import (
     SQE_BYTES,
     SQE_DWORDS,
     Command,
     FieldKind,
     Operation,
+    Profile,
     PublicEnum,
     PublicEnumerator,
+    SemanticField,
     Spec,
     SqeField,
 )
 
+ROCM_XIO_DIR = "rocm-xio"
 _EXEC = "exec"
+_EXEC_COUNTS = {
+    "payload": "Bytes of the request: 2, the key and the input.",
+    "input": "Bytes of the input alone, as the profile chose.",
+}
 _STATUSES = ("INVALID_VALUE_SIZE", "INVALID_KEY_SIZE", "KEY_DOES_NOT_EXIST", "KEY_EXISTS")
 
 # Dwords whose members have names of their own in nvme_sqe; all others are cdw2, cdw3, ...
@@ -57,6 +67,33 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Accessors:
+    """The functions that place and read one semantic field.
+
+    Attributes:
+        name: the field's, as it ends the names of the functions.
+        set_doc: comment of the one that places a value.
+        get_doc: comment of the one that reads it.
+        member: the member of nvme_sqe that holds it.
+        max: its largest value, as C writes it.
+        mask: its bits in the member.
+        up: the shift of a value into place; empty where there is none.
+        read: the value, above which other bits may be left.
+        opcodes: those of the commands that carry it.
+    """
+
+    name: str
+    set_doc: str
+    get_doc: str
+    member: str
+    max: str
+    mask: str
+    up: str
+    read: str
+    opcodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class UpstreamEnum:
     """An enum under its upstream names."""
 
@@ -65,13 +102,19 @@ class UpstreamEnum:
     enumerators: tuple[Line, ...]
 
 
+def render_rocm_xio(spec: Spec) -> dict[str, str]:
+    """Return the files of the ``rocm-xio`` output, relative to the output folder."""
+    return {**rocm_xio_headers(spec), **static_cmake(ROCM_XIO_DIR, "nvme-kv.cmake")}
+
+
 def rocm_xio_headers(spec: Spec) -> dict[str, str]:
-    """Return the headers of the ``rocm-xio`` output, relative to the output folder."""
+    """Return its headers."""
     return {
-        "rocm-xio/nvme-kv.h": _nvme_kv(spec),
-        "rocm-xio/spdk-nvme-kv.h": render(
+        f"{ROCM_XIO_DIR}/nvme-kv.h": _nvme_kv(spec),
+        f"{ROCM_XIO_DIR}/spdk-nvme-kv.h": render(
             "rocm-xio/spdk-nvme-kv.h.j2",
             spec=spec,
+            identity=f"facts {spec.identity.facts}",
             enums=[_upstream(spec.enum(name)) for name in ("Opcode", "Status")],
         ),
     }
@@ -82,17 +125,80 @@ def _nvme_kv(spec: Spec) -> str:
     opcodes = _from_upstream(spec.enum("Opcode"))
     vendor = next(operation for operation in spec.operations if operation.name == _EXEC)
     _refuse_a_clash(opcodes, vendor)
+    exec_length = spec.profile.exec_length
     return render(
         "rocm-xio/nvme-kv.h.j2",
         spec=spec,
+        identity=f"inputs {_inputs(spec)}",
         sqe_bytes=SQE_BYTES,
         places=_places(command),
         opcodes=[_enumerator(f"nvme_kv_cmd_{e.short.lower()}", e) for e in opcodes],
         exec_opcode=f"{vendor.opcode:#04x}",
+        exec_length=exec_length,
+        exec_counts=_EXEC_COUNTS[exec_length],
+        fields=_accessors(spec.profile.fields),
         key_max=command.key_max,
         key_words=len(command.of_kind(FieldKind.KEY)),
         statuses=[_define(_status(spec, short)) for short in _STATUSES],
         assignments=[f"sqe->cdw{index} = {_value(command, index)};" for index in _plain(command)],
+    )
+
+
+def _inputs(spec: Spec) -> str:
+    """Return the hash of what the header depends on.
+
+    Of the profile these are the fields and what the length of Exec counts, but not its name;
+    whether the project encodes Exec otherwise changes nothing here.
+    """
+    counted = Profile(spec.profile.exec_length, spec.profile.fields)
+    return identify(spec.identity.facts, spec.standard_commands, counted).spec
+
+
+def _accessors(fields: tuple[SemanticField, ...]) -> list[Accessors]:
+    """Return the accessors of all fields; refuse fields that get one name."""
+    named: dict[str, SemanticField] = {}
+    for field in fields:
+        other = named.setdefault(_camel(field.name), field)
+        if other is not field:
+            raise XiokvError(
+                f"rocm-xio: {field.source or field.name}: fields {other.name!r} and"
+                f" {field.name!r} would both be placed by kvSqeSet{_camel(field.name)}; rename"
+                " one of them in the profile"
+            )
+    return [_accessor(name, field) for name, field in named.items()]
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def _accessor(name: str, field: SemanticField) -> Accessors:
+    bits, member = field.bits, f"cdw{field.dword}"
+    place = f"{field.name}, CDW{field.dword}{bits} of {', '.join(field.commands)}"
+    return Accessors(
+        name=name,
+        set_doc=_block(
+            f"@brief Place semantic field {place}.",
+            "",
+            f"{c_comment(field.meaning)} Unit: {c_comment(field.unit)}. To be called after"
+            " kvSqeSetup, which makes the field 0.",
+            "",
+            "@param sqe Entry; its other bits stay as they are.",
+            "@param value The value.",
+            f"@return Whether it fits; a value above {bits.max} changes nothing.",
+        ),
+        get_doc=_block(
+            f"@brief Read semantic field {place}.",
+            "",
+            "@param sqe Entry, with its opcode.",
+            "@return The value; 0 for an entry of another command.",
+        ),
+        member=member,
+        max=f"{bits.max:#x}",
+        mask=f"{bits.mask:#010x}",
+        up=f" << {bits.lsb}" if bits.lsb else "",
+        read=f"(sqe->{member} >> {bits.lsb})" if bits.lsb else f"sqe->{member}",
+        opcodes=tuple(f"nvme_kv_cmd_{command}" for command in field.commands),
     )
 
 
@@ -171,8 +277,17 @@ def _comment(brief: str, indent: int = 0) -> str:
     one = f"{lead}/** {text} */"
     if len(one) <= COLUMNS:
         return one
+    return _block(text, lead=lead)
+
+
+def _block(*paragraphs: str, lead: str = "") -> str:
+    """Return a Doxygen comment of several lines; its texts have passed `c_comment`."""
     inner = f"{lead} * "
-    body = textwrap.fill(
-        text, COLUMNS, initial_indent=inner, subsequent_indent=inner, break_on_hyphens=False
+    body = "\n".join(
+        textwrap.fill(
+            text, COLUMNS, initial_indent=inner, subsequent_indent=inner, break_on_hyphens=False
+        )
+        or f"{lead} *"
+        for text in paragraphs
     )
     return f"{lead}/**\n{body}\n{lead} */"

@@ -74,8 +74,11 @@ def _origin(provenance: Provenance) -> str:
     return f"commit {provenance.commit}{at}"
 
 
-def banner_lines(spec: Spec) -> tuple[str, ...]:
-    """Return what a generated file states about itself, one line each."""
+def banner_lines(spec: Spec, identity: str = "") -> tuple[str, ...]:
+    """Return what a generated file states about itself, one line each.
+
+    `identity` takes the place of the spec's, for a file that depends on less.
+    """
     provenance = spec.provenance
     lines = (
         "SPDX-License-Identifier: MIT",
@@ -83,12 +86,12 @@ def banner_lines(spec: Spec) -> tuple[str, ...]:
         f"names and values from SPDK ({provenance.license}),",
         _origin(provenance),
         provenance.repository,
-        f"spec {spec.identity.spec}",
+        identity or f"spec {spec.identity.spec}",
     )
     return tuple(line for line in map(one_line, lines) if line)
 
 
-def banner(spec: Spec, mark: str) -> str:
+def banner(spec: Spec, mark: str, identity: str = "") -> str:
     """Return the opening lines of a generated file, each after the comment mark `mark`."""
     clean = c_comment if mark == "//" else hash_comment
-    return "\n".join(f"{mark} {clean(line)}" for line in banner_lines(spec))
+    return "\n".join(f"{mark} {clean(line)}" for line in banner_lines(spec, identity))

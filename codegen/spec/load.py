@@ -6,12 +6,13 @@ from the network. Out: the validated `Spec`.
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 
 from xiokv.codegen import ir
-from xiokv.codegen.config import BUNDLED, Config, find_config
+from xiokv.codegen.config import BUNDLED, DEFAULT_DIR, SPEC_FILE, Config, find_config
 from xiokv.codegen.errors import UsageError, XiokvError, restorable
-from xiokv.codegen.files import read_text
+from xiokv.codegen.files import read_text, resolve_below
 from xiokv.codegen.lock import Lock, license_of, read_lock
 from xiokv.codegen.semantics.commands import load_commands
 from xiokv.codegen.semantics.docs import load_docs
@@ -63,6 +64,9 @@ def locked_text(config: Config, lock: Lock) -> str:
     shown = shown_path(config, config.ir_path)
     text = read_ir(config)
     if text is None:
+        former = former_ir(config, lock)
+        if former is not None:
+            raise XiokvError(f"no {shown}; {still_at(config, former)}: run xiokv-gen build")
         raise XiokvError(f"no {shown}; run xiokv-gen fetch")
     if fault := lock_fault(text, shown, lock):
         raise XiokvError(f"{fault}; restore both from version control, or run xiokv-gen fetch")
@@ -79,6 +83,25 @@ def read_ir(config: Config) -> str | None:
     shown = shown_path(config, config.ir_path)
     with restorable(shown):
         return read_text(config.ir_path, shown)
+
+
+def former_ir(config: Config, lock: Lock) -> Path | None:
+    """Return the locked spec file in another folder, where [output] dir was changed since."""
+    folders = {folder for name in lock.owned for folder in PurePosixPath(name).parents}
+    for folder in sorted({*folders, PurePosixPath(DEFAULT_DIR)}):
+        path = config.root / folder / SPEC_FILE
+        if path == config.ir_path or resolve_below(config.root, path) != path:
+            continue
+        with suppress(XiokvError):
+            text = read_text(path, path.name)
+            if text is not None and ir.digest(text, path.name) == lock.ir_sha256:
+                return path
+    return None
+
+
+def still_at(config: Config, former: Path) -> str:
+    """Say where the spec file lies, and that a build brings it to where xiokv.toml has it."""
+    return f"the locked one is still {shown_path(config, former)}, and a build moves it"
 
 
 def lock_fault(text: str, shown: str, lock: Lock) -> str | None:

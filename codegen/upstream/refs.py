@@ -53,6 +53,11 @@ def choose(refs: Refs, ref: str) -> str:
     )
 
 
+def is_tag(refs: Refs, ref: str) -> bool:
+    """Tell whether `ref` names a tag among `refs`."""
+    return f"refs/tags/{ref}" in refs
+
+
 def _packets(body: bytes) -> Iterator[str]:
     """Yield the payloads of pkt-lines; a flush packet carries none."""
     at = 0

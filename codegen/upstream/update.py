@@ -7,7 +7,6 @@ compared.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,9 @@ from xiokv.codegen.parse import parse_headers
 from xiokv.codegen.parse.probe import prove_layout
 from xiokv.codegen.spec.bundled import SHOWN, bundled_text
 from xiokv.codegen.spec.load import read_ir, shown_path
-from xiokv.codegen.upstream.snapshot import open_source, take, verify
+from xiokv.codegen.upstream.refs import is_tag
+from xiokv.codegen.upstream.snapshot import Snapshot, open_source, take, verify
+from xiokv.codegen.upstream.source import Source
 from xiokv.codegen.version import VERSION
 
 
@@ -37,6 +38,8 @@ class Update:
         ir_text: the spec file to write.
         changes: from the present spec file to this one; None where there is none yet.
         layout: one line that says what proved the layout.
+        moved_tag: what is wrong where upstream gave the locked tag to another commit; else
+            empty.
     """
 
     previous: Lock | None
@@ -44,6 +47,7 @@ class Update:
     ir_text: str
     changes: diff.Changes | None
     layout: str
+    moved_tag: str = ""
 
     @property
     def breaking(self) -> bool:
@@ -66,7 +70,7 @@ def prepare(config: Config, ref: str, place: Path | None) -> Update:
         owned=previous.owned if previous else (),
     )
     changes = _changes(config, previous, lock, found.facts)
-    return Update(previous, lock, found.ir_text, changes, found.layout)
+    return Update(previous, lock, found.ir_text, changes, found.layout, found.moved_tag)
 
 
 def apply(
@@ -81,12 +85,6 @@ def apply(
     return replace_files(config.root, texts)
 
 
-def fetch_command(ref: str | None, place: Path | None) -> str:
-    """Return what to run for a fetch; None stands for an option that is left out."""
-    options = [*(("--ref", ref) if ref else ()), *(("--from", str(place)) if place else ())]
-    return shlex.join(["xiokv-gen", "fetch", *options])
-
-
 @dataclass(frozen=True, slots=True)
 class _Found:
     facts: Facts
@@ -94,10 +92,12 @@ class _Found:
     banner: ir.Banner
     files: tuple[LockedFile, ...]
     layout: str
+    moved_tag: str = ""
 
 
 def _upstream(config: Config, ref: str, place: Path | None, previous: Lock | None) -> _Found:
-    snapshot = take(open_source(config.upstream, place), config.upstream, ref)
+    source = open_source(config.upstream, place)
+    snapshot = take(source, config.upstream, ref)
     if previous:
         verify(snapshot, previous)
     facts = parse_headers(snapshot.texts)
@@ -108,7 +108,22 @@ def _upstream(config: Config, ref: str, place: Path | None, previous: Lock | Non
         license=license_of(snapshot.files),
     )
     layout = prove_layout(facts, snapshot.texts)
-    return _Found(facts, ir.dump(facts, source=banner), banner, snapshot.files, layout)
+    moved = _moved_tag(snapshot, previous, source) if previous else ""
+    return _Found(facts, ir.dump(facts, source=banner), banner, snapshot.files, layout, moved)
+
+
+def _moved_tag(snapshot: Snapshot, previous: Lock, source: Source) -> str:
+    """Say that a tag is at another commit than the locked one; a branch may be."""
+    named = (previous.repository, previous.ref) == (snapshot.repository, snapshot.ref)
+    commits = (previous.commit, snapshot.commit)
+    if not named or not all(commits) or commits[0] == commits[1]:
+        return ""
+    if not is_tag(source.refs(), snapshot.ref):
+        return ""
+    return (
+        f"upstream moved the tag {snapshot.ref}: xiokv.lock has commit {commits[0]}, the tag is"
+        f" at {commits[1]} now; releases do not do that, so ask why before you commit this"
+    )
 
 
 def _bundled(place: Path | None) -> _Found:

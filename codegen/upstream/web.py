@@ -7,6 +7,7 @@ has lying about.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -19,6 +20,7 @@ from requests.auth import AuthBase
 
 from xiokv.codegen.config import Upstream
 from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.render.text import one_line
 from xiokv.codegen.upstream.refs import Refs, as_commit, choose, parse_advertisement
 from xiokv.codegen.upstream.source import NotFoundError
 from xiokv.codegen.upstream.urls import check_url
@@ -27,6 +29,7 @@ from xiokv.codegen.version import VERSION
 # Some hosts, GitHub among them, answer info/refs to names that start with "git/" only.
 _HEADERS = {"User-Agent": f"git/xiokv-gen/{VERSION}", "Accept-Encoding": "identity"}
 _CHUNK = 1 << 16
+_OBJECT = re.compile(r"^\w+\(host='[^']*', port=\w+\): |^<[^>]*>: ")  # whose error it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +109,29 @@ def _follow(url: str, limits: Limits) -> bytes:
                 answer = _ask(session, here, limits)
             except (OSError, ValueError) as error:  # all that requests and its parts raise
                 raise XiokvError(
-                    f"{here}: cannot be fetched: {error}; check the network and the proxy, or"
-                    " give a git directory by --from"
+                    f"{here}: cannot be fetched: {_reason(error)}; check the network and the"
+                    " proxy, or give a git directory by --from"
                 ) from error
             if isinstance(answer, bytes):
                 return answer
             here = answer
     raise XiokvError(f"{url}: more than {limits.redirects} redirects, the last to {here}")
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the system or the server said, without the classes that passed it on."""
+    found, seen = error, {id(error)}
+    while True:
+        held = [getattr(found, "reason", None), *found.args[::-1], found.__cause__]
+        inner = next((one for one in held if isinstance(one, BaseException)), None)
+        if inner is None or id(inner) in seen:
+            break
+        seen.add(id(inner))
+        found = inner
+    while isinstance(found.__context__, OSError) and not getattr(found, "strerror", None):
+        found = found.__context__  # urllib3 wraps what the system said into text
+    said = getattr(found, "strerror", None) or str(found)
+    return one_line(_OBJECT.sub("", said)) or type(found).__name__
 
 
 def _ask(session: requests.Session, url: str, limits: Limits) -> bytes | str:

@@ -29,10 +29,17 @@ def command(device: str | None, write: bool, as_json: bool) -> None:
 
     found = probe(device, write=write)
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps({name: _value(name, value) for name, value in found.items()}))
         return
     for name, value in found.items():
         click.echo(f"{name.replace('_', ' '):<18} {_text(name, value)}")
+
+
+def _value(name: str, value: Any) -> Any:
+    """Return what JSON has: no limit is null, and a time has tenths."""
+    if name.endswith("_bytes"):
+        return value or None
+    return round(value, 1) if name.endswith("_us") else value
 
 
 def _text(name: str, value: Any) -> str:

@@ -7,10 +7,11 @@ import threading
 import weakref
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import fields
 from types import NoneType
 from typing import Any
 
-from xiokv.runtime.arguments import within
+from xiokv.runtime.arguments import check_options, within
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
 from xiokv.runtime.drivers.base import Driver
@@ -47,6 +48,7 @@ class Emulator(Closing):
             ArgumentFault: an option is not allowed.
             MissingFault: there is no C++ compiler.
         """
+        check_options("Emulator", options, [field.name for field in fields(Options)])
         wanted = Options(**options)
         config = wanted.config()
         self._library = library.load()

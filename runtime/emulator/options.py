@@ -59,7 +59,7 @@ class Options:
         mqes: most entries of a queue, less 1.
         mdts: most bytes of a transfer, as a power of two of 4096; 0 for no limit.
         dstrd: doorbells are 4 << dstrd bytes apart.
-        key_max: longest key in bytes.
+        key_max: longest key in bytes, to 255; an entry carries up to 16, Exec's data more.
         value_max: largest value in bytes.
         max_keys: most keys; 0 for no limit.
         capacity: most bytes of values.

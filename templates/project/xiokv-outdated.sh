@@ -28,15 +28,6 @@ answer() {
     python -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1" <<<"$answer"
 }
 
-# The ref that xiokv.toml names in [upstream], in place of the former one.
-name_ref() {
-    sed -i "/^\[upstream\]/,/^\[/ s|^ref *=.*|ref = \"$1\"|" xiokv.toml
-    if ! grep -qF "ref = \"$1\"" xiokv.toml; then
-        echo "xiokv.toml: [upstream] has no line that begins with ref = ; write one" >&2
-        return 1
-    fi
-}
-
 answer=$(outdated json "$@")
 if [[ $(answer outdated) != True ]]; then
     echo "up to date"
@@ -66,8 +57,7 @@ while (($# > 0)); do
     esac
     shift
 done
-name_ref "$ref"
-xiokv-gen fetch --ref "$ref" --accept ${source[@]+"${source[@]}"}
+xiokv-gen fetch --ref "$ref" --save-ref --accept ${source[@]+"${source[@]}"}
 xiokv-gen build --emit-only
 
 git switch --quiet --create "$branch"

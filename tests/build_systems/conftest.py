@@ -40,7 +40,9 @@ def need(*tools: str) -> None:
             pytest.skip(f"{tool} is not installed")
 
 
-def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> Ran:
+def run(
+    *command: str | Path, cwd: Path | None = None, seconds: float = 120, **environment: str
+) -> Ran:
     """Run a command as a user whose PATH has this checkout's tools."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
@@ -50,7 +52,7 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> Ra
         env={**kept, "PATH": path, **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=seconds,
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)

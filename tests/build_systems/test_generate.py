@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,7 +53,9 @@ def configure(built: Path, generator: str, tmp_path: Path) -> Callable[[str], Bu
 def _ran(built: Ran) -> bool:
     """Tell whether a build that went well ran the generator."""
     assert built.code == 0, built.said
-    return "xiokv-gen" in built.said
+    said = re.findall(r"xiokv-gen .*", built.said)
+    assert all(re.fullmatch(r"xiokv-gen (build|check): kv", line) for line in said), said
+    return bool(said)
 
 
 def _touch(path: Path) -> None:
@@ -131,6 +134,61 @@ def test_headers_that_were_cleaned_away_are_rendered_again(
     well("cmake", "--build", tmp_path / "the build", "--target", "clean")
     assert _ran(build())
     assert (built / HEADER).is_file()
+
+
+@pytest.mark.parametrize(
+    ("call", "linked", "code"),
+    [
+        ("xiokv_generate(TARGET kv PROJECT ${PROJECT})", "$<BUILD_INTERFACE:kv>", 0),
+        ("xiokv_generate(TARGET kv PROJECT ${PROJECT} CHECK)", "$<BUILD_INTERFACE:kv>", 0),
+        ("", "$<BUILD_INTERFACE:xiokv::xiokv>", 0),
+        ("xiokv_generate(TARGET kv PROJECT ${PROJECT})", "kv", 1),  # what the documents warn of
+    ],
+)
+def test_a_library_that_is_exported_links_with_it_in_its_build(
+    built: Path, gen: Run, tmp_path: Path, call: str, linked: str, code: int
+) -> None:
+    need("cmake", "cc")
+    package = gen("path", "cmake").out.strip()
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(lib LANGUAGES C)\n"
+        f"find_package(xiokv REQUIRED)\n{call}\nadd_library(lib {CONSUMER}/encode.c)\n"
+        f"target_link_libraries(lib PUBLIC {linked})\n"
+        "install(TARGETS lib EXPORT lib-targets)\n"
+        "install(EXPORT lib-targets FILE lib-config.cmake DESTINATION lib/cmake/lib)\n",
+        encoding="utf-8",
+    )
+    out, prefix = tmp_path / "out", tmp_path / "prefix"
+    settings = (f"-Dxiokv_DIR={package}", f"-DPROJECT={built}", f"-DCMAKE_INSTALL_PREFIX={prefix}")
+    ran = run("cmake", "-S", tmp_path, "-B", out, *settings)
+    assert ran.code == code, ran.said
+    if code:
+        assert "that is not in any export set" in " ".join(ran.said.split())
+        return
+    well("cmake", "--build", out, "--target", "install")
+    exported = (prefix / "lib/cmake/lib/lib-config.cmake").read_text(encoding="utf-8")
+    assert "kv" not in exported
+
+
+@pytest.mark.slow
+def test_the_target_gives_the_drop_in_too(built: Path, gen: Run, tmp_path: Path) -> None:
+    need("cmake", "c++")
+    config = built / "xiokv.toml"
+    text = config.read_text(encoding="utf-8").replace('"pkgconfig"]', '"pkgconfig", "rocm-xio"]')
+    config.write_text(text, encoding="utf-8")
+    assert gen("build", "--emit-only").code == 0
+    package = gen("path", "cmake").out.strip()
+    drop_in = CONSUMER.parents[1] / "rocm_xio/consumer"
+    for mode in ("", "CHECK"):
+        (tmp_path / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.20)\nproject(p LANGUAGES CXX)\n"
+            f"find_package(xiokv REQUIRED)\nxiokv_generate(TARGET kv PROJECT {built} {mode})\n"
+            f"add_library(p {drop_in}/calls.cpp)\ntarget_include_directories(p PRIVATE {drop_in})\n"
+            "target_link_libraries(p PRIVATE kv)\n",
+            encoding="utf-8",
+        )
+        well("cmake", "-S", tmp_path, "-B", tmp_path / f"out{mode}", f"-Dxiokv_DIR={package}")
+        well("cmake", "--build", tmp_path / f"out{mode}")
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_a_prefix_that_may_not_be_written_is_said(built: Path, gen: Run) -> None
         (("install",), "--prefix"),
         (("install", "--prefix", "xiokv.toml"), "is a file"),
         (("path",), "Missing argument"),
-        (("path", "kernels"), "is not one of 'include', 'cmake', 'pkgconfig'"),
+        (("path", "kernels"), "is not one of 'include', 'cmake', 'pkgconfig', 'rocm-xio'"),
     ],
 )
 def test_a_wrong_command_line_is_told(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from xiokv.codegen.lock import dump_lock, read_lock
+from xiokv.codegen.version import VERSION
 
 TWIN = "generated/nvme_kv.py"
 HEADER = "generated/include/xiokv/nvme_kv.h"
@@ -218,3 +219,17 @@ def test_a_profile_edit_needs_no_fetch(built: Path, run, declare) -> None:
     declare("Layer.")
     assert TWIN in run("build", "--emit-only").out
     assert '"layer"' in (built / TWIN).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("generator", "warned"),
+    [("0.1.0", False), ("0.1.99", False), ("0.0.7", False), ("0.2.0", True), ("1.0rc1", True)],
+)
+def test_a_lock_of_a_later_series_is_told(built: Path, run, generator: str, warned: bool) -> None:
+    lock = built / "xiokv.lock"
+    text = lock.read_text(encoding="utf-8").replace(f'"{VERSION}"', f'"{generator}"')
+    lock.write_text(text, encoding="utf-8")
+    outcome = run("build", "--emit-only")
+    assert outcome.code == 0
+    said = f"warning: xiokv.lock was written by xiokv {generator}, which is newer than {VERSION}"
+    assert (said in outcome.err) == warned

@@ -124,7 +124,10 @@ def test_a_ref_that_was_never_fetched_is_noted(built: Path, run) -> None:
     _replace(built / "xiokv.toml", 'ref = "bundled"', 'ref = "v26.05"')
     outcome = run("check")
     assert outcome.code == 0
-    assert "note: xiokv.toml names ref 'v26.05' and xiokv.lock was fetched at" in outcome.err
+    assert outcome.err == (
+        "note: xiokv.toml names ref 'v26.05' and xiokv.lock was fetched at 'bundled'; to keep"
+        ' bundled, write ref = "bundled" into xiokv.toml; to have v26.05, run xiokv-gen fetch\n'
+    )
 
 
 def test_annotations_name_file_and_line_and_stay_one_line_each(built: Path, run) -> None:

@@ -17,6 +17,11 @@ TOOL = (sys.executable, "-c", "from xiokv.codegen.cli import main; main()")
         ([], "xiokv-gen: Missing command."),
         (["buld"], "xiokv-gen: No such command 'buld'."),
         (["fetch", "--acept"], "xiokv-gen: No such option"),
+        (
+            ["check", "--project", "."],
+            "xiokv-gen: No such option '--project'. It goes before the command: xiokv-gen --project"
+            " FOLDER check",
+        ),
         (["fetch", "stray"], "xiokv-gen: Got unexpected extra argument (stray)"),
         (["check", "--format", "xml"], "xiokv-gen: Invalid value for '--format'"),
         (["show"], "xiokv-gen: Missing argument 'NAME'."),

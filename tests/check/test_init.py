@@ -32,7 +32,7 @@ def test_a_project_for_rocm_xio_builds_its_headers_alone(empty: Path, run) -> No
     assert run("build").code == 0
     assert run("check").code == 0
     written = [path.name for path in sorted(empty.joinpath("generated").rglob("*.*"))]
-    assert written == ["nvme-kv.h", "spdk-nvme-kv.h", "nvme_kv.json"]
+    assert written == ["nvme-kv.cmake", "nvme-kv.h", "spdk-nvme-kv.h", "nvme_kv.json"]
 
 
 def test_the_lock_is_the_one_that_fetch_leaves(empty: Path, run, snapshot) -> None:
@@ -43,7 +43,8 @@ def test_the_lock_is_the_one_that_fetch_leaves(empty: Path, run, snapshot) -> No
 
 
 def test_json_lists_what_was_written(empty: Path, run, snapshot) -> None:
-    outcome = run("init", "--json")
+    source = "git+https://example.org/xiokv@" + "0" * 40
+    outcome = run("init", "--json", "--install-from", source)
     told = json.loads(outcome.out)
     assert told == {"root": str(empty), "written": [*WRITTEN, *BESIDE], "notes": []}
     assert sorted(snapshot()) == sorted([*WRITTEN, *BESIDE])

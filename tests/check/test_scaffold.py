@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-
-from xiokv.codegen.version import VERSION
+import yaml
 
 ATTRIBUTES = ".gitattributes"
 CHECK = ".github/workflows/xiokv.yml"
@@ -49,14 +49,85 @@ def test_git_knows_generated_files_by_the_attributes(empty: Path, run) -> None:
     ]
 
 
-def test_the_workflow_installs_the_versions_that_the_project_allows(empty: Path, run) -> None:
-    run("init")
-    major, minor = VERSION.split(".")[:2]
-    wanted = f"pip install 'xiokv>={major}.{minor},<{major}.{int(minor) + 1}'"
-    text = (empty / CHECK).read_text(encoding="utf-8")
-    assert wanted in text
-    assert "xiokv-gen check --format github" in text
-    assert wanted.partition("'")[2][5:-1] in (empty / "xiokv.toml").read_text(encoding="utf-8")
+COMMIT = "git+https://example.org/someone/xiokv@" + "0123456789" * 4
+WHEEL = "https://example.org/xiokv-0.1.0-py3-none-any.whl#sha256=" + "ab" * 32
+
+
+def steps(path: Path) -> list[str]:
+    """Return what the steps of a workflow run."""
+    check_schema(path)
+    (job,) = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values()
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+def check_schema(path: Path) -> None:
+    tool = Path(sys.executable).with_name("check-jsonschema")
+    command = (tool, "--builtin-schema", "vendor.github-workflows", path)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("source", [COMMIT, WHEEL])
+def test_the_workflows_install_from_the_source_that_was_named(
+    empty: Path, run, source: str
+) -> None:
+    assert notes(run, "--follow-upstream", "--install-from", source) == []
+    for name, last in {
+        CHECK: "xiokv-gen check --format github",
+        OUTDATED: f"bash {SCRIPT}",
+    }.items():
+        assert steps(empty / name) == [f"python -m pip install '{source}'", last]
+
+
+def test_a_source_in_the_repository_is_no_name_on_an_index(empty: Path, run) -> None:
+    (empty / "tools").mkdir()
+    (empty / "tools/xiokv-0.1.0-py3-none-any.whl").touch()
+    for source in ("tools/xiokv-0.1.0-py3-none-any.whl", "tools"):
+        assert run("init", "--install-from", source).code == 0
+        assert steps(empty / CHECK)[0] == f"python -m pip install './{source}'"
+        for path in (CHECK, "xiokv.toml", "xiokv.lock", "generated/spec/nvme_kv.json"):
+            (empty / path).unlink()
+
+
+def test_without_a_source_the_workflows_fail_at_the_step_that_has_to_name_one(
+    empty: Path, run
+) -> None:
+    told = notes(run, "--follow-upstream")
+    assert [note.partition(" ")[0] for note in told] == [CHECK, OUTDATED]
+    for name, note in zip((CHECK, OUTDATED), told, strict=True):
+        assert "fails until it says where xiokv is installed from" in note
+        first, last = steps(empty / name)
+        assert "xiokv-gen" in last or SCRIPT in last
+        done = subprocess.run(["bash", "-e", "-c", first], capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stdout.startswith(f"::error::{name} does not say where to install xiokv from")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "xiokv",  # whatever the index has under that name
+        "xiokv==0.1.0",
+        COMMIT[:-1],
+        COMMIT.replace("0123456789" * 4, "v0.1.0"),  # a tag moves
+        COMMIT.replace("https", "http"),
+        f"{COMMIT}'; echo '",
+        f"{COMMIT}\n",
+        WHEEL.partition("#")[0],
+        "nowhere.whl",
+        "..",
+        "../elsewhere",
+        ".",
+        "",
+        "--index-url=https://example.org",
+    ],
+)
+def test_a_source_that_pins_nothing_is_refused(empty: Path, run, snapshot, source: str) -> None:
+    (empty.parent / "elsewhere").mkdir()
+    outcome = run("init", f"--install-from={source}")
+    assert outcome.code == 2, source
+    assert "allowed are git+https://HOST/PATH@COMMIT" in outcome.err
+    assert snapshot() == {}
 
 
 def test_upstream_is_followed_on_request_alone(empty: Path, run, snapshot) -> None:
@@ -65,18 +136,18 @@ def test_upstream_is_followed_on_request_alone(empty: Path, run, snapshot) -> No
 
 
 def test_what_follows_upstream_is_a_workflow_that_runs_a_script(empty: Path, run) -> None:
-    assert notes(run, "--follow-upstream") == []
+    assert notes(run, "--follow-upstream", "--install-from", COMMIT) == []
     workflow = (empty / OUTDATED).read_text(encoding="utf-8")
     assert re.findall(r"bash (\S+)", workflow) == [SCRIPT]
     assert "schedule:" in workflow
     assert (empty / SCRIPT).read_text(encoding="utf-8").startswith("#!/usr/bin/env bash\n")
-    assert "@XIOKV@" not in workflow
+    assert "@" not in workflow.replace("@v4", "").replace("@v5", "").replace(COMMIT, "")
 
 
 @pytest.mark.parametrize("before", ["*.png binary", "*.png binary\n", "*.png binary\r\n", ""])
 def test_lines_are_added_to_attributes_that_are_there(empty: Path, run, before: str) -> None:
     (empty / ATTRIBUTES).write_bytes(before.encode())
-    assert notes(run) == []
+    assert notes(run, "--install-from", COMMIT) == []
     after = (empty / ATTRIBUTES).read_bytes().decode()
     assert after.startswith(before)
     assert [line for line in after.splitlines() if not line.startswith("#")][-2:] == LINES
@@ -100,7 +171,7 @@ def _link(path: Path) -> None:
 )
 def test_attributes_that_cannot_be_added_to_are_told(empty: Path, run, make) -> None:
     make(empty / ATTRIBUTES)
-    (note,) = notes(run)
+    (note,) = notes(run, "--install-from", COMMIT)
     assert note.startswith(ATTRIBUTES)
     assert all(line in note for line in LINES)
 
@@ -110,7 +181,7 @@ def test_a_file_of_the_users_stays_and_is_told(empty: Path, run, name: str) -> N
     path = empty / name
     path.parent.mkdir(parents=True)
     path.write_text("mine", encoding="utf-8")
-    (note,) = notes(run, "--follow-upstream")
+    (note,) = notes(run, "--follow-upstream", "--install-from", COMMIT)
     assert note.startswith(f"{name} is there and stays as it is; ")
     assert path.read_text(encoding="utf-8") == "mine"
 

@@ -34,6 +34,9 @@ from xiokv.codegen import cli
         ("0x87", "XIOKV_SC_KEY_DOES_NOT_EXIST"),
         ("87h", "XIOKV_SC_KEY_DOES_NOT_EXIST"),
         ("20", "XIOKV_OPC_EXIST"),
+        ("nvme_kv_cmd_store", "value: 0x01"),
+        ("NVME_KV_SC_KEY_EXISTS", "value: 0x89"),
+        ("NVME_KV_KEY_MAX_LEN", "value: 16"),
     ],
 )
 def test_text(fetched: Path, run, name: str, line: str) -> None:

@@ -125,3 +125,10 @@ def test_an_accepted_turn_gives_the_option_its_new_name(bumped: Path, run) -> No
     assert run("build").code == 0
     assert "    COMPRESS = 0x04" in twin.read_text(encoding="utf-8")
     assert run("check", "--upstream").code == 0
+
+
+def test_an_upstream_that_says_the_same_is_said(pinned: Path, run) -> None:
+    said = "upstream, asked again, defines what xiokv.lock holds\n"
+    assert run("check", "--upstream").out.endswith(said)
+    assert run("check", "--upstream", "--format", "github").out == said
+    assert said not in run("check").out

@@ -41,6 +41,8 @@ def dump(*command: str, data: bytes = RETRIEVE) -> bytes:
         " ".join(f"{word:#010x}" for word in WORDS),
         f"0x7ffe10:\t{' '.join(f'{word:#010x}' for word in WORDS)}",
         f"17 sqe 3 {RETRIEVE.hex()}",
+        "{" + ",".join(hex(byte) if byte > 9 else str(byte) for byte in RETRIEVE) + "}",
+        "const uint8_t sqe[64] = {" + ", ".join(map(hex, RETRIEVE)) + "};",
     ],
 )
 def test_a_form_of_digits(decode, text: str) -> None:
@@ -67,6 +69,58 @@ def test_a_dump_of_several_lines_is_one_entry(decode, command: tuple[str, ...]) 
     text = b"" if command == ("xxd", "-i") else dump(*command)
     text = text or dump("xxd", "-i").replace(b"\n", b"")
     assert "SQE: retrieve, key b'layer0/b'" in decode("-", stdin=text).out
+
+
+def test_a_list_of_c_over_several_lines_is_one_entry(decode, tmp_path) -> None:
+    (tmp_path / "sqe").write_bytes(RETRIEVE)
+    text = dump("xxd", "-i", str(tmp_path / "sqe"))
+    assert b"unsigned char " in text
+    assert kinds(decode("-", "--json", stdin=text)) == ["sqe"]
+    assert "SQE: retrieve, key b'layer0/b'" in decode("-", stdin=text).out
+
+
+def swapped(data: bytes) -> str:
+    """Return dwords as a driver's log prints them: %08x."""
+    words = (int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
+    return " ".join(f"{word:08x}" for word in words)
+
+
+@pytest.mark.parametrize(
+    ("data", "title"),
+    [
+        (RETRIEVE, "retrieve, key b'layer0/b', 8 bytes, CID 0x0005"),
+        (MISSING, "KEY_DOES_NOT_EXIST, CID 0x0005"),
+    ],
+)
+def test_words_that_are_given_in_reverse_are_told(decode, data: bytes, title: str) -> None:
+    note = f"note: with the bytes of each 32-bit word reversed this is: {title}"
+    out = decode(swapped(data)).out
+    assert note in out
+    (entry,) = json.loads(decode("--json", swapped(data)).out)["entries"]
+    assert title in entry["note"]
+    as_it_says = " ".join(f"0x{word}" for word in swapped(data).split())
+    assert title in decode(as_it_says).out.splitlines()[0]
+
+
+@pytest.mark.parametrize("data", [RETRIEVE, MISSING, bytes(64), b"\xff" * 64, bytes(16)])
+def test_what_makes_sense_or_does_in_no_order_has_no_note(decode, data: bytes) -> None:
+    assert "note:" not in decode(data.hex()).out
+
+
+@pytest.mark.parametrize("command", [("hexdump",), ("hexdump", "-x"), ("od",), ("od", "-tx4")])
+def test_a_dump_in_words_is_refused_with_what_to_do(decode, command: tuple[str, ...]) -> None:
+    outcome = decode("-", stdin=dump(*command))
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "dump bytes: xxd FILE, hexdump -Cv FILE or od -A x -t x1 -v FILE" in outcome.err
+
+
+def test_a_file_in_place_of_digits_is_told_how_to_be_read(decode, tmp_path) -> None:
+    path = tmp_path / "an sqe.txt"
+    path.write_text(RETRIEVE.hex(), encoding="utf-8")
+    outcome = decode(str(path))
+    assert outcome.code == 2
+    assert f"write: xiokv-gen decode - < '{path}'" in outcome.err
+    assert "a file is read by: xiokv-gen decode - < FILE" in decode(f"{path}.gone").err
 
 
 def test_lines_that_each_are_an_entry_stay_apart(decode) -> None:
@@ -124,7 +178,10 @@ def test_an_opcode_of_the_admin_queue_is_no_key_value_command(decode) -> None:
         ("00" * 128, "128 bytes; an SQE has 64 bytes, a CQE 16; give --kind sqe for 2 entries"),
         ("00" * 48, "48 bytes; an SQE has 64 bytes, a CQE 16; give --kind cqe for 3 entries"),
         ("hello", "'hello' is not hexadecimal"),
-        ("1 2 3", "'1' has 1 digits; write two for each byte"),
+        ("1 2 3", "'1' has 1 digit; write two for each byte"),
+        ("{0x0c, 16, 0}", "'16' may be decimal among numbers of C; write it with 0x"),
+        ("0x0c, 16,", "'16' may be decimal among numbers of C; write it with 0x"),
+        ("{12, 34}", "'12' may be decimal among numbers of C; write it with 0x"),
         ("0x", "'0x' is not hexadecimal"),
         ("12 cqe 1 00", "1 byte, and each CQE has 16"),
         ("00000000: 0102\n*\n00000030: 0102", "'*' stands for lines that the dump leaves out"),

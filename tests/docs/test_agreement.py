@@ -16,6 +16,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
+TEXTS = (".md", ".py", ".sh", ".toml", ".yml", ".yaml", ".j2", ".cmake", ".cpp", ".h")
 
 
 def test_every_exit_code_of_the_runtime_is_in_its_table() -> None:
@@ -39,3 +40,18 @@ def test_an_extra_its_page_and_its_message_name_one_requirement(
     (requirement,) = project["optional-dependencies"][extra]
     for path in (ROOT / "docs" / page, ROOT / "runtime" / message):
         assert f"pip install '{requirement}'" in path.read_text(encoding="utf-8")
+
+
+# On an index the name is anybody's: what installs xiokv names a place.
+NAMED = re.compile(r"pip install (?:-\S+ )*[\"']?xiokv\b(?![/-])")
+
+
+def test_nothing_tells_to_install_xiokv_by_its_name_alone() -> None:
+    told = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for folder in ("codegen", "runtime", "templates", "scripts", "docs", "README.md")
+        for path in ([ROOT / folder] if (ROOT / folder).is_file() else (ROOT / folder).rglob("*"))
+        if path.suffix in TEXTS and path.is_file()
+        for found in NAMED.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert told == []

@@ -123,14 +123,68 @@ def test_a_second_fetch_of_the_same_commit_writes_nothing(
     assert (project / LOCK).stat().st_mtime_ns == before
 
 
-def test_a_ref_that_moved_says_from_where_to_where(fetch: Fetch, upstream: Any) -> None:
+def test_a_ref_that_moved_says_from_where_to_where(
+    fetch: Fetch, project: Path, upstream: Any
+) -> None:
     old = upstream.commit_of("main")
     fetch("--from", upstream.path, "--ref", "main")
     new = upstream.commit(_headers() | {"README": b"more"})
     ran = fetch("--from", upstream.path, "--ref", "main")
     assert ran.code == 0
     assert f"main = {new}: moved from main = {old}" in ran.out
-    assert "xiokv.toml still names ref 'v1'" in ran.out
+    assert ran.err == ""  # branches move
+    assert "xiokv.toml still names ref 'v1', which the next fetch goes back to" in ran.out
+    keep = f"--project {project} fetch --ref main --from {upstream.path} --save-ref"
+    assert f'to keep main, write ref = "main" there, or run: xiokv-gen {keep}\n' in ran.out
+
+
+@pytest.mark.parametrize("annotated", [True, False])
+def test_a_tag_that_was_moved_is_told(fetch: Fetch, upstream: Any, annotated: bool) -> None:
+    fetch("--from", upstream.path)
+    old, new = upstream.commit_of("v1"), upstream.commit(_headers() | {"README": b"more"})
+    upstream.git("tag", "-f", *(["-a", "-m", "t"] if annotated else []), "v1", "main")
+    ran = fetch("--from", upstream.path)
+    assert ran.code == 0
+    said = f"warning: upstream moved the tag v1: xiokv.lock has commit {old}, the tag is at {new}"
+    assert said in ran.err
+    assert "moved the tag" not in fetch("--from", upstream.path).err
+    upstream.git("tag", "-f", "v1", old)
+    assert json.loads(fetch("--from", upstream.path, "--json").out)["moved_tag"] is True
+
+
+def test_another_name_of_the_locked_commit_is_no_move(fetch: Fetch, upstream: Any) -> None:
+    fetch("--from", upstream.path)
+    out = fetch("--from", upstream.path, "--ref", "main").out
+    assert f"main = {upstream.commit_of('v1')}: the commit that was locked as v1\n" in out
+
+
+def test_saving_the_ref_keeps_what_else_xiokv_toml_says(
+    fetch: Fetch, project: Path, upstream: Any
+) -> None:
+    path = project / "xiokv.toml"
+    before = path.read_text(encoding="utf-8")
+    ran = fetch("--from", upstream.path, "--ref", "main", "--save-ref")
+    assert ran.code == 0
+    assert "note:" not in ran.out
+    assert "xiokv.toml" in ran.out.splitlines()[-1]
+    assert path.read_text(encoding="utf-8") == before.replace("'v1'", '"main"')
+    assert read_lock(project / LOCK).ref == "main"
+    assert "unchanged" in fetch("--from", upstream.path).out
+
+
+def test_a_refused_change_saves_no_ref_and_the_hint_repeats_what_was_asked(
+    fetch: Fetch, project: Path, upstream: Any
+) -> None:
+    fetch("--from", upstream.path)
+    upstream.commit(_changed(b"OPC_KV_EXIST = 0x14", b"OPC_KV_EXIST = 0x15"))
+    before = _content(project)
+    ran = fetch("--from", upstream.path, "--ref", "main", "--save-ref")
+    assert ran.code == 4
+    options = f"--ref main --from {upstream.path} --save-ref --accept"
+    assert ran.err.endswith(f"run xiokv-gen --project {project} fetch {options}\n")
+    assert _content(project) == before
+    ran = fetch("--from", upstream.path, "--ref", "main")
+    assert ran.err.endswith(f"fetch --ref main --from {upstream.path} --accept\n")
 
 
 def test_an_addition_is_shown_and_taken(fetch: Fetch, project: Path, upstream: Any) -> None:

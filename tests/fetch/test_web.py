@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,32 @@ def test_no_server_is_an_error_that_offers_another_source(server: Any) -> None:
     server.close()
     with pytest.raises(XiokvError, match="--from"):
         get(url, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://127.0.0.1:1/h", "Connection refused"),
+        ("https://127.0.0.1:1/h", "Connection refused"),
+        ("http://no-such-host.localhost.invalid/h", "not known|resolution|No address"),
+    ],
+)
+def test_a_reason_is_the_systems_and_names_no_class(
+    url: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xiokv.codegen.upstream.web.check_url", lambda url: None)
+    with pytest.raises(XiokvError) as caught:
+        get(url, LIMITS)
+    said = str(caught.value)
+    assert re.search(rf"^{re.escape(url)}: cannot be fetched: [^()<>]*({reason})[^()<>]*;", said)
+    assert not re.search("Error|Pool|Max retries|urllib3|object at", said)
+
+
+def test_a_proxy_that_is_gone_is_named_without_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
+    with pytest.raises(XiokvError) as caught:
+        get("https://upstream.example/h", LIMITS)
+    assert "cannot be fetched: Connection refused; check the network" in str(caught.value)
 
 
 def test_redirects_are_followed(server: Any) -> None:

@@ -86,3 +86,13 @@ def test_a_device_that_is_not_there_is_said_in_one_line(capsys: pytest.CaptureFi
         main(["probe", "/dev/ng99n1"])
     assert left.value.code == 5
     assert "/dev/ng99n1: No such file" in capsys.readouterr().err
+
+
+def test_json_has_null_for_no_limit_and_times_in_tenths(monkeypatch: pytest.MonkeyPatch) -> None:
+    for mdts, limit in ((0, None), (1, 8192)):
+        monkeypatch.setattr(probe, "Emulator", partial(Emulator, mdts=mdts))
+        told = json.loads(CliRunner().invoke(command, ["--write", "--json"]).output)
+        assert told["transfer_max_bytes"] == limit
+        times = [value for name, value in told.items() if name.endswith("_us")]
+        assert len(times) == 4
+        assert times == [round(value, 1) for value in times]

@@ -16,7 +16,10 @@ from xiokv.codegen.spec.model import Spec
 
 CONSUMER = Path(__file__).parent / "consumer"
 COMPILERS = ("g++", "clang++-19")
-FLAGS = ("-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+FLAGS = (
+    *("-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow"),
+    *("-Wold-style-cast", "-Werror"),
+)
 
 Compile = Callable[..., None]
 Write = Callable[[Spec], Path]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +17,8 @@ from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.facts import Enumerator, Facts
 from xiokv.codegen.render.rocm_xio import rocm_xio_headers
 from xiokv.codegen.semantics.docs import load_docs
-from xiokv.codegen.spec.model import PublicEnumerator, SemanticField, Spec
+from xiokv.codegen.semantics.exec import load_exec
+from xiokv.codegen.spec.model import Profile, SemanticField, Spec
 
 from .conftest import COMPILERS, CONSUMER
 
@@ -85,6 +87,30 @@ def test_an_entry_of_another_shape_does_not_compile(
         compile_with("g++", headers, "-fsyntax-only", unit, beside=other_library)
 
 
+@pytest.mark.parametrize(
+    ("compiler", "standard", "before", "said"),
+    [
+        ("g++", "-std=c++14", "", "nvme-kv.h needs C++17; give -std=c++17"),
+        ("clang++-19", "-std=c++14", "", "nvme-kv.h needs C++17; give -std=c++17"),
+        ("g++", "-xc", "", "nvme-kv.h needs C++17; give -std=c++17"),
+        ("g++", "-std=c++17", "#define NVME_KV_H\n", "a hand-kept nvme-kv.h was included before"),
+        ("g++", "-std=c++20", "#define NVME_KV_H\n", "a hand-kept nvme-kv.h was included before"),
+    ],
+)
+def test_a_compiler_that_cannot_have_the_header_says_why(
+    headers: Path, tmp_path: Path, compiler: str, standard: str, before: str, said: str
+) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    unit = tmp_path / "unit.cpp"
+    unit.write_text(f'{before}#include "nvme-kv.h"\n', encoding="utf-8")
+    includes = (f"-I{headers}", f"-I{CONSUMER}")
+    command = (compiler, standard, "-fsyntax-only", *includes, unit)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    errors = re.findall("error: (.*)", done.stderr)
+    assert said in errors[0]
+
+
 def test_the_functions_compile_for_amd_gpus(
     compile_with: Any, headers: Path, tmp_path: Path
 ) -> None:
@@ -137,26 +163,72 @@ def test_every_public_symbol_is_documented(texts: dict[str, str]) -> None:
     assert {"kvSqeSetup", "kvExecSqeSetup", "NVME_KV_KEY_MAX_LEN", "nvme_kv_cmd_exec"} <= set(kept)
 
 
-def test_every_parameter_and_every_result_is_documented(texts: dict[str, str]) -> None:
+def test_every_parameter_and_every_result_is_documented(make_spec: Any) -> None:
     function = re.compile(
-        r"/\*\*\n((?: \*.*\n)+)__host__ __device__ static inline (\w+)\s+(\w+)\(([^)]*)\)"
+        r"/\*\*\n((?: \*.*\n)+)(?:\[\[nodiscard\]\] )?"
+        r"__host__ __device__ static inline (\w+)\s+(\w+)\(([^)]*)\)"
     )
-    found = function.findall(texts["rocm-xio/nvme-kv.h"])
-    assert len(found) == 4
+    found = function.findall(rocm_xio_headers(make_spec(LAYER))[KV])
+    assert len(found) == 4 + 2
     for comment, result, name, parameters in found:
         named = [re.findall(r"\w+", p.partition("[")[0])[-1] for p in parameters.split(",")]
         assert re.findall(r"@param (\w+)", comment) == named, name
         assert ("@brief " in comment, "@return " in comment) == (True, result != "void"), name
 
 
-def test_a_profile_changes_only_the_identity_in_the_banner(
+LAYER = SemanticField("layer", 12, Bits(7, 0), "key", ("store",), "index", "A layer.")
+KV, SPDK = "rocm-xio/nvme-kv.h", "rocm-xio/spdk-nvme-kv.h"
+
+
+@pytest.mark.parametrize(
+    ("profile", "changed"),
+    [
+        (Profile("another_name", ()), set()),
+        (Profile("test", (LAYER,)), {KV}),
+        (Profile("test", (replace(LAYER, bits=Bits(8, 0)),)), {KV}),
+        (Profile("test", (), "input"), {KV}),
+    ],
+)
+def test_text_and_hash_of_a_header_change_only_with_what_it_depends_on(
+    make_spec: Any, texts: dict[str, str], profile: Profile, changed: set[str]
+) -> None:
+    found = rocm_xio_headers(make_spec(profile=profile))
+    assert {path for path in texts if found[path] != texts[path]} == changed
+    hashes = re.compile("^// (?:inputs|facts) ([0-9a-f]{64})$", re.MULTILINE)
+    for path in texts:
+        (was,), (now,) = hashes.findall(texts[path]), hashes.findall(found[path])
+        assert (was != now) == (path in changed), path
+
+
+def test_encoding_exec_elsewhere_changes_neither_text_nor_hash(
     make_spec: Any, texts: dict[str, str]
 ) -> None:
-    field = SemanticField("layer", 12, Bits(7, 0), "key", ("store",), "index", "A layer.")
-    spec = make_spec(field)
-    plain = make_spec().identity.spec
-    for path, text in rocm_xio_headers(spec).items():
-        assert text.replace(spec.identity.spec, plain) == texts[path]
+    assert rocm_xio_headers(make_spec(vendor=load_exec())) == texts
+
+
+def test_fields_that_would_get_one_name_are_refused(make_spec: Any) -> None:
+    other = replace(LAYER, name="layer_", bits=Bits(15, 8), source="mine.toml:9")
+    with pytest.raises(XiokvError, match=r"^rocm-xio: mine.toml:9: .* both .* kvSqeSetLayer;"):
+        rocm_xio_headers(make_spec(LAYER, other))
+
+
+FIELDS = (
+    *(replace(LAYER, name="f" + "x" * 31, dword=13), replace(LAYER, name="a", bits=Bits(31, 31))),
+    replace(LAYER, name="a_rather_long_name_of_a_field_17", commands=("store", "list", "exist")),
+    replace(LAYER, name="hostile", dword=11, bits=Bits(31, 16), unit=HOSTILE, meaning=HOSTILE),
+)
+
+
+def test_the_functions_of_fields_are_in_the_style_and_compile(
+    compile_with: Any, make_spec: Any, write: Any, tmp_path: Path
+) -> None:
+    headers = write(make_spec(*FIELDS))
+    text = (headers / "nvme-kv.h").read_text(encoding="utf-8").replace(OFF, "")
+    assert formatted(text, tmp_path / "nvme-kv.h", LLVM) == text
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    for compiler in COMPILERS:
+        flags = ("-Wcomment", "-fsyntax-only")
+        compile_with(compiler, headers, *flags, CONSUMER / "names.cpp")
 
 
 def test_hostile_text_stays_within_its_comment(
@@ -190,15 +262,6 @@ def test_an_opcode_or_a_name_that_is_that_of_exec_is_refused(
         rocm_xio_headers(make_spec(of=changed))
 
 
-def test_an_exec_of_the_project_changes_nothing(spec: Spec, texts: dict[str, str]) -> None:
-    vendor = PublicEnumerator("XIOKV_OPC_EXEC", "EXEC", 0x83, "", "Exec.")
-    enums = [
-        replace(enum, enumerators=(*enum.enumerators, vendor)) if enum.python == "Opcode" else enum
-        for enum in spec.enums
-    ]
-    assert rocm_xio_headers(replace(spec, enums=tuple(enums))) == texts
-
-
 def test_a_status_that_upstream_no_longer_has_is_named(make_spec: Any, facts: Facts) -> None:
     changed = with_enum(
         facts,
@@ -215,4 +278,4 @@ def test_a_header_opens_with_its_banner(texts: dict[str, str], spec: Spec, path:
     for expected in ("SPDX-License-Identifier: MIT", "do not edit", "SPDK (BSD-3-Clause)", OFF):
         assert expected in head
     assert spec.provenance.commit in head
-    assert spec.identity.spec in head
+    assert (spec.identity.facts in head) == (path == SPDK)

@@ -182,3 +182,20 @@ def test_a_broken_head_is_refused(merged, text: str, message: str) -> None:
     with pytest.raises(XiokvError) as caught:
         merged(text)
     assert message in str(caught.value)
+
+
+def test_a_field_that_lacks_a_key_is_shown_where_it_begins(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    field = '[[field]]\nname = "{}"\ndword = 12\nbits = [0, 0]\nscope = "key"\n'
+    more = 'commands = ["store"]\nunit = "u"\n'
+    text = 'schema = 1\nname = "p"\n' + field.format("a") + more + field.format("b") + more
+    path.write_text(text + 'meaning = "m"\n', encoding="utf-8")
+    with pytest.raises(XiokvError, match=r"^p.toml:3: field lacks meaning$"):
+        load_profile(path, ("store",), "p.toml")
+
+
+def test_one_table_in_place_of_a_list_says_how_to_write_it(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text('schema = 1\nname = "p"\n[field]\nname = "a"\n', encoding="utf-8")
+    with pytest.raises(XiokvError, match=r"^p.toml:3: \[field\] is one .* write \[\[field\]\]$"):
+        load_profile(path, ("store",), "p.toml")

@@ -2,9 +2,10 @@
 #
 # xiokv_generate(TARGET <name> [PROJECT <folder>] [CHECK])
 #
-# Makes the interface library <name>, which gives the headers of an xiokv project to whoever
-# links with it. PROJECT is the folder of its xiokv.toml, by default the current source
-# folder.
+# Makes the interface library <name>, which gives the headers of an xiokv project, nvme-kv.h of
+# rocm-xio among them, to whoever links with it. A library that is itself exported links with
+# $<BUILD_INTERFACE:name>. PROJECT is the folder of its xiokv.toml, by default the current
+# source folder.
 #
 #   without CHECK   The build renders the headers into the build folder, again whenever
 #                   xiokv.toml, xiokv.lock, the spec file or the profile changes, or xiokv-gen
@@ -26,14 +27,16 @@ function(xiokv_generate)
   set(headers)
   if(arg_CHECK)
     _xiokv_run(include "${project}" path include)
+    set(does check)
     set(command check)
     set(options)
   else()
     _xiokv_run(ignored "${project}" build --out "${made}/output")
     set(include "${made}/output/include")
+    set(does build)
     set(command build)
     set(options --out "${made}/output")
-    file(GLOB_RECURSE headers "${include}/*")
+    file(GLOB_RECURSE headers "${include}/*" "${made}/output/rocm-xio/*.h")
   endif()
 
   # Which files it depends on, xiokv-gen tells each time anew beside the stamp.
@@ -43,13 +46,16 @@ function(xiokv_generate)
     COMMAND "${XIOKV_GEN}" --project "${project}" ${command} ${options} --stamp "${made}/stamp"
     DEPENDS "${XIOKV_GEN}"
     DEPFILE "${made}/stamp.d"
-    COMMENT "xiokv-gen ${command}: ${arg_TARGET}"
+    COMMENT "xiokv-gen ${does}: ${arg_TARGET}"
     VERBATIM)
   add_custom_target(${arg_TARGET}-xiokv ALL DEPENDS "${made}/stamp")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${project}/xiokv.toml")
 
   add_library(${arg_TARGET} INTERFACE)
   _xiokv_give_headers(${arg_TARGET} "${include}")
+  if(EXISTS "${include}/../rocm-xio/nvme-kv.h")
+    _xiokv_give_headers(${arg_TARGET} "${include}/../rocm-xio")
+  endif()
   add_dependencies(${arg_TARGET} ${arg_TARGET}-xiokv)
 endfunction()
 

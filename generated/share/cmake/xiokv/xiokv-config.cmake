@@ -8,6 +8,7 @@
 # What find_package(xiokv) gives:
 #   xiokv::xiokv           a target to link with, for the folder of the headers
 #   xiokv_INCLUDE_DIR      that folder
+#   xiokv::rocm-xio        a target for the folder of nvme-kv.h, where that was generated
 #   xiokv_KERNELS          source of the kernels; empty where they were not generated
 #   xiokv_generate(...)    see xiokv-generate.cmake
 # Places are found from that of this file, so that the folders can be moved together.
@@ -35,10 +36,17 @@ foreach(_xiokv_folder IN ITEMS kernels share/xiokv/kernels)
   endif()
 endforeach()
 unset(_xiokv_folder)
-unset(_xiokv_prefix)
 
 include("${CMAKE_CURRENT_LIST_DIR}/xiokv-generate.cmake")
 if(NOT TARGET xiokv::xiokv)
   add_library(xiokv::xiokv INTERFACE IMPORTED)
   _xiokv_give_headers(xiokv::xiokv "${xiokv_INCLUDE_DIR}")
 endif()
+foreach(_xiokv_folder IN ITEMS rocm-xio share/xiokv/rocm-xio)
+  if(EXISTS "${_xiokv_prefix}/${_xiokv_folder}/nvme-kv.h" AND NOT TARGET xiokv::rocm-xio)
+    add_library(xiokv::rocm-xio INTERFACE IMPORTED)
+    _xiokv_give_headers(xiokv::rocm-xio "${_xiokv_prefix}/${_xiokv_folder}")
+  endif()
+endforeach()
+unset(_xiokv_folder)
+unset(_xiokv_prefix)
