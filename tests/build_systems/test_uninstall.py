@@ -27,7 +27,7 @@ def prefix(built: Path, gen: Run, tmp_path: Path) -> Path:
 
 
 def test_what_install_wrote_is_taken_away_from_anywhere(prefix: Path, tmp_path: Path) -> None:
-    installed = (prefix / LIST).read_text(encoding="utf-8").splitlines()[1:]
+    installed = (prefix / LIST).read_text(encoding="utf-8").splitlines()[2:]
     ran = run(BIN / "xiokv-gen", "uninstall", "--prefix", prefix, cwd=tmp_path)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [f"removed {prefix / name}" for name in installed]
@@ -80,4 +80,19 @@ def test_a_link_that_leads_out_of_the_prefix_is_not_followed(prefix: Path, gen: 
 
 def test_an_empty_prefix_is_refused(gen: Run) -> None:
     ran = gen("uninstall", "--prefix", "")
-    assert (ran.code, "--prefix is empty" in ran.err) == (2, True)
+    assert (ran.code, "it is empty" in ran.err) == (2, True)
+
+
+def test_of_several_packages_the_named_one_goes(prefix: Path, built: Path, gen: Run) -> None:
+    config = built / "xiokv.toml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(f'{text}cpp_namespace = "acme"\n', encoding="utf-8")
+    assert gen("install", "--prefix", prefix).code == 0
+    ran = gen("uninstall", "--prefix", prefix)
+    assert (ran.code, "holds acme_xiokv, xiokv; say which with --package" in ran.err) == (2, True)
+    ran = gen("uninstall", "--prefix", prefix, "--package", "other")
+    assert (ran.code, "has no package 'other'" in ran.err) == (2, True)
+    assert gen("uninstall", "--prefix", prefix, "--package", "xiokv").code == 0
+    assert not (prefix / LIST).exists()
+    assert gen("uninstall", "--prefix", prefix).code == 0
+    assert _tree(prefix) == ["share", "share/pkgconfig", "share/pkgconfig/other.pc"]
