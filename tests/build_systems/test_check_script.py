@@ -226,8 +226,6 @@ YAML = {
     ".github/workflows/ci.yml": WORKFLOW,
     ".pre-commit-hooks.yaml": ("pre-commit", "validate-manifest"),
     "action.yml": ("check-jsonschema", "--builtin-schema", "vendor.github-actions"),
-    "templates/project/xiokv-outdated.yml": WORKFLOW,
-    "templates/project/xiokv.yml": WORKFLOW,
 }
 
 
@@ -245,6 +243,7 @@ def test_a_workflow_that_is_none_is_found(tmp_path: Path, spoiled: str) -> None:
 
 
 def test_every_file_of_yaml_has_a_schema() -> None:
-    """Also one that is new, and not yet added to the repository."""
+    """Also one that is new, and not yet added; templates, as `init` writes them, elsewhere."""
     asked = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.yml", "*.yaml")
-    assert sorted(well(*asked, cwd=ROOT).splitlines()) == sorted(YAML)
+    found = well(*asked, cwd=ROOT).splitlines()
+    assert {name for name in found if not name.startswith("templates/project/")} == set(YAML)

@@ -89,7 +89,7 @@ def test_of_several_packages_the_named_one_goes(prefix: Path, built: Path, gen: 
     config.write_text(f'{text}cpp_namespace = "acme"\n', encoding="utf-8")
     assert gen("install", "--prefix", prefix).code == 0
     ran = gen("uninstall", "--prefix", prefix)
-    assert (ran.code, "holds acme_xiokv, xiokv; say which with --package" in ran.err) == (2, True)
+    assert (ran.code, "holds xiokv, xiokv-acme; say which with --package" in ran.err) == (2, True)
     ran = gen("uninstall", "--prefix", prefix, "--package", "other")
     assert (ran.code, "has no package 'other'" in ran.err) == (2, True)
     assert gen("uninstall", "--prefix", prefix, "--package", "xiokv").code == 0

@@ -80,5 +80,5 @@ def test_init_begins_with_another_folder(project: Path, run) -> None:
 def test_init_keeps_the_folder_within_the_project(project: Path, run, folder: str) -> None:
     (project / "xiokv.toml").unlink()
     outcome = run("init", "--dir", folder)
-    assert (outcome.code, "leaves the project's folder" in outcome.err) == (2, True)
+    assert (outcome.code, "no path within the project's folder" in outcome.err) == (2, True)
     assert not (project / "xiokv.toml").exists()

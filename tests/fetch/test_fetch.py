@@ -204,7 +204,7 @@ def test_a_breaking_change_needs_to_be_accepted(fetch: Fetch, project: Path, ups
     assert refused.code == 4
     assert "SPDK_NVME_OPC_KV_EXIST" in refused.out
     assert _content(project) == before
-    _, _, advised = refused.err.strip().partition("run xiokv-gen fetch ")
+    _, _, advised = refused.err.strip().partition(" fetch ")
     assert fetch(*shlex.split(advised)).code == 0
     lock = read_lock(project / LOCK)
     assert lock is not None
