@@ -133,8 +133,8 @@ int xiokv_stream_destroy(struct xiokv_stream *stream) {
   });
 }
 
-int xiokv_quiesce(int64_t nanoseconds) {
-  return guarded([&] { return code_of(settle_all(nanoseconds)); });
+int xiokv_streams_settle(int64_t timeout_ns) {
+  return guarded([&] { return code_of(settle_all(timeout_ns)); });
 }
 
 int xiokv_launch_start(struct xiokv_stream *stream, xiokv_entry entry,
@@ -164,10 +164,10 @@ int xiokv_launch_start(struct xiokv_stream *stream, xiokv_entry entry,
   });
 }
 
-int xiokv_launch_wait(struct xiokv_launch *launch, int64_t nanoseconds) {
+int xiokv_launch_wait(struct xiokv_launch *launch, int64_t timeout_ns) {
   return guarded([&] {
     const auto held = Launches::find(launch);
-    const int waited = code_of(held->wait(nanoseconds));
+    const int waited = code_of(held->wait(timeout_ns));
     if (waited != XIOKV_E_OK)
       return waited;
     return held->code() == 0 ? XIOKV_E_OK : skipped();

@@ -40,7 +40,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "stream_submit": (_STATUS, (_HANDLE, WORK, ctypes.c_void_p)),
     "stream_clear_failure": (_STATUS, (_HANDLE,)),
     "stream_abandon": (_STATUS, (_HANDLE,)),
-    "quiesce": (_STATUS, (ctypes.c_int64,)),
+    "streams_settle": (_STATUS, (ctypes.c_int64,)),
     "launch_start": (
         _STATUS,
         (

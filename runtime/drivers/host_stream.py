@@ -161,7 +161,7 @@ def _end() -> None:
     global _ending
     _ending = True
     if host_library.load.cache_info().currsize:
-        quiesce = host_library.load().xiokv_quiesce
+        quiesce = host_library.load().xiokv_streams_settle
         while quiesce(_LOOK) in (host_library.E_TIMEOUT, host_library.E_INTERRUPTED):
             continue
 

@@ -14,10 +14,11 @@ from xiokv.runtime.toolchain.recipes import Recipe, Sources, library_recipe
 SONAME = "libxiokv.so.1"
 
 _FOLDER = "runtime/capi"
+_CONTROLLERS = ("runtime/emulator", "runtime/nvme")
 _HEADERS = "generated/include"
 _EXPORTS = f"{_FOLDER}/libxiokv.map"
 _FLAGS = (
-    *("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden"),
+    *("-std=c++17", "-O2", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden"),
     *(f"-Wl,-soname,{SONAME}", f"-Wl,--version-script={_EXPORTS}"),
     # Threads run its code as long as the process does.
     *("-Wl,-z,nodelete", "-Wl,--no-as-needed", "-ldl"),
@@ -27,14 +28,16 @@ _FLAGS = (
 def capi_recipe(generator: str) -> Recipe:
     """Return how the library is made: all units as one, in a third of the time."""
     root = Path(__file__).parents[2]
-    *included, unit = _found(root, _FOLDER, "*.cpp")
-    headers = [
-        *_found(root, _FOLDER, "*.h"),
-        *_found(root, _HEADERS, "*.h"),
-        *_found(root, _HEADERS, "xiokv/**/*.h"),
-    ]
+    folders = (*_CONTROLLERS, _FOLDER)
+    *included, unit = [path for folder in folders for path in _found(root, folder, "*.cpp")]
+    headers = [path for folder in folders for path in _found(root, folder, "*.h")]
+    headers += [*_found(root, _HEADERS, "*.h"), *_found(root, _HEADERS, "xiokv/**/*.h")]
     sources = Sources(root, (unit,), _HEADERS, (*included, unit, *headers, _EXPORTS))
-    flags = (*_FLAGS, *(word for name in included for word in ("-include", name)))
+    flags = (
+        *_FLAGS,
+        f'-DXIOKV_GENERATOR="{generator}"',
+        *(word for name in included for word in ("-include", name)),
+    )
     description = {"kind": "host library", "generator": generator}
     return library_recipe(SONAME, sources, flags, description)
 

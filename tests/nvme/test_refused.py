@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from pathlib import Path
 
 import pytest
 
 from xiokv.runtime import ArgumentFault, MissingFault, Passthrough, passthrough
 from xiokv.runtime.drivers.base import Driver
-from xiokv.runtime.nvme import opened
+from xiokv.runtime.drivers.host_library import said
+from xiokv.runtime.nvme import library
 
 from .conftest import DEVICE, Standin
 
@@ -36,24 +38,39 @@ def test_a_device_that_is_no_namespace() -> None:
         passthrough(DEVICE)
 
 
-@pytest.mark.parametrize("line", ["/dev/nvme0n1 / ext4 rw 0 0", "/dev/nvme0n1p2\tpartition 8"])
+def opened(path: Path, mounts: Path) -> str:
+    """Open a device where `mounts` says what is in use; return why that is refused."""
+    handle = ctypes.c_void_p()
+    config = library.Config(ctypes.sizeof(library.Config), mounts=bytes(mounts))
+    functions = library.load()
+    assert functions.xiokv_device_open(bytes(path), config, ctypes.byref(handle)) < 0
+    return said()
+
+
+IN_USE = ["/dev/nvme0n1 / ext4 rw 0 0", "/dev/nvme0n1p2\tpartition 8"]
+NOT_IN_USE = ["/dev/nvme0n10 / ext4 rw 0 0", "/dev/nvme10n1 /a ext4 rw", "/x/nvme0n1x / ext4"]
+
+
+@pytest.mark.parametrize("line", IN_USE)
 def test_a_namespace_that_is_in_use(tmp_path: Path, line: str) -> None:
     (tmp_path / "mounts").write_text(f"/dev/nvme0n10 /data ext4 rw 0 0\n{line}\n")
-    device = tmp_path / "ng0n1"
-    device.symlink_to("/dev/null")
-    with pytest.raises(ArgumentFault, match=r"is in use: .*mounts names /dev/nvme0n1"):
-        opened._check_unused(str(device), str(device), (tmp_path / "mounts",))
+    (tmp_path / "ng0n1").touch()
+    why = opened(tmp_path / "ng0n1", tmp_path / "mounts")
+    assert re.search(r"ng0n1 is in use: .*mounts names /dev/nvme0n1", why)
 
 
-def test_a_namespace_that_is_not_in_use(tmp_path: Path) -> None:
-    (tmp_path / "mounts").write_text("/dev/nvme0n10 / ext4 rw 0 0\n/dev/nvme10n1 /a ext4 rw 0 0\n")
-    opened._check_unused("/dev/ng0n1", "/dev/ng0n1", (tmp_path / "mounts", tmp_path / "none"))
+@pytest.mark.parametrize("line", NOT_IN_USE)
+def test_a_namespace_that_is_not_in_use(tmp_path: Path, line: str) -> None:
+    (tmp_path / "mounts").write_text(f"{line}\n")
+    (tmp_path / "ng0n1").touch()
+    for mounts in (tmp_path / "mounts", tmp_path / "none"):
+        assert opened(tmp_path / "ng0n1", mounts).endswith("ng0n1 is no character device")
 
 
 def test_a_namespace_that_holds_blocks(standin: Standin) -> None:
     """The identifiers of a namespace end at once where there are none."""
 
-    @opened.IOCTL
+    @library.IOCTL
     def blocks(fd: int, request: int, argument: int) -> int:
         answer = int(standin.ioctl(fd, ctypes.c_ulong(request), ctypes.c_void_p(argument)))
         if request == 0xC0504E47 and answer == 0:  # the data of Identify, where CNS is 03h
