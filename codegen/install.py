@@ -1,7 +1,8 @@
 """Installs what a project generates below a prefix, for other projects to use.
 
 In: a project's `Config` and a prefix. Out: what was written and taken away. Headers go to
-``include/``, all else below ``share/``: neither depends on the machine. What is installed is
+``include/``, all else below ``share/``: neither depends on the machine. The compiled library,
+which does, goes to ``lib/`` where it is asked for. What is installed is
 rendered anew, so it is what the inputs say, whatever lies in the project's folder. A list
 of the files stays with them, so that the next installation removes what is no longer made.
 """
@@ -12,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from xiokv.codegen.config import Config, Output
-from xiokv.codegen.errors import XiokvError
+from xiokv.codegen.errors import UsageError, XiokvError
 from xiokv.codegen.files import held, read_text, stays_below
+from xiokv.codegen.host_library import parts_for_prefix, place_parts
 from xiokv.codegen.render.outputs import render_all
-from xiokv.codegen.render.packages import INSTALLED
+from xiokv.codegen.render.packages import INSTALLED, LIBRARY_DIR, render_host_pkgconfig
 from xiokv.codegen.render.text import MARK
 from xiokv.codegen.spec.load import load_spec
 from xiokv.codegen.writer import Written, write
@@ -24,20 +26,42 @@ _LIST = f"{INSTALLED}/installed-files.txt"
 _HEAD = f"# What `xiokv-gen install` put here, generated {MARK}; do not edit.\n"
 
 
-def install(config: Config, prefix: Path) -> Written:
+def install(config: Config, prefix: Path, *, host: bool = False) -> Written:
     """Install the project's output below `prefix`, an absolute path without links.
+
+    Args:
+        config: the project.
+        prefix: where.
+        host: install the compiled library for C and its module, too; a prefix keeps them
+            until it is installed into with them again.
 
     Raises:
         XiokvError: a file in the way belongs to somebody else, or cannot be written;
             nothing was written.
     """
+    spec = load_spec(config)
     texts = {
         prefix / _place(path, config.output): text
-        for path, text in render_all(load_spec(config), config.output).items()
+        for path, text in render_all(spec, config.output).items()
     }
+    if host:
+        _check_emits_engine(config)
+    if host or (prefix / LIBRARY_DIR).is_dir():
+        more = render_host_pkgconfig(spec)
+        texts |= {prefix / path: text for path, text in more.items()}
     prefix.mkdir(parents=True, exist_ok=True)
     with held(prefix):
-        return write(prefix, texts, _installed(prefix), lambda names: _record(prefix, names))
+        parts = parts_for_prefix(config, prefix) if host else ()
+        text = write(prefix, texts, _installed(prefix), lambda names: _record(prefix, names))
+        return Written((*text.changed, *place_parts(parts)), text.removed)
+
+
+def _check_emits_engine(config: Config) -> None:
+    if "engine" not in config.output.emit:
+        raise UsageError(
+            'the library needs the engine\'s headers: add "engine" to emit in [output] of'
+            f" {config.root}/xiokv.toml, then run xiokv-gen build"
+        )
 
 
 def _place(path: Path, output: Output) -> PurePosixPath:

@@ -20,15 +20,20 @@ from xiokv.codegen.writer import Written
     type=click.Path(file_okay=False),
     help="Folder below which include/ and share/ are; made where it is missing.",
 )
+@click.option(
+    "--host",
+    is_flag=True,
+    help="Install libxiokv, too, for programs in C and C++, with the host module.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def command(project: str | None, prefix: str, as_json: bool) -> None:
+def command(project: str | None, prefix: str, host: bool, as_json: bool) -> None:
     """Install headers, kernel sources, packages and the Python twin below a prefix."""
     if not prefix:  # a variable of a script that is not set
         raise UsageError("--prefix is empty; give the folder to install below")
     config = load_config(project)
     folder = Path(prefix).resolve()
-    written = install(config, folder)
+    written = install(config, folder, host=host)
     click.echo(_as_json(written, folder) if as_json else _as_text(written, folder))
 
 

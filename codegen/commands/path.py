@@ -9,6 +9,7 @@ import click
 
 from xiokv.codegen.config import Config, load_config
 from xiokv.codegen.errors import UsageError, XiokvError
+from xiokv.codegen.host_library import project_library
 from xiokv.codegen.render.packages import CMAKE_DIR, PKGCONFIG_DIR
 
 # What may be asked for: the output that makes it, and its folder in the output folder.
@@ -17,15 +18,20 @@ _PLACES = {
     "cmake": ("cmake", CMAKE_DIR),
     "pkgconfig": ("pkgconfig", PKGCONFIG_DIR),
 }
+_LIBRARY = "library"
 
 
 @click.command(name="path")
-@click.argument("name", type=click.Choice(list(_PLACES)))
+@click.argument("name", type=click.Choice([*_PLACES, _LIBRARY]))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def command(project: str | None, name: str, as_json: bool) -> None:
-    """Print the folder to give to -I, to CMake as xiokv_DIR, or in PKG_CONFIG_PATH."""
-    path = _folder(load_config(project), name)
+    """Print the folder to give to -I, to CMake as xiokv_DIR, or in PKG_CONFIG_PATH.
+
+    That of the library, for -L, is compiled first where it is not current.
+    """
+    config = load_config(project)
+    path = project_library(config) if name == _LIBRARY else _folder(config, name)
     click.echo(json.dumps({"name": name, "path": str(path)}, indent=2) if as_json else path)
 
 

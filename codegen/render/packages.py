@@ -14,6 +14,7 @@ from xiokv.codegen.version import SERIES
 
 CMAKE_DIR = "share/cmake/xiokv"
 PKGCONFIG_DIR = "share/pkgconfig"
+LIBRARY_DIR = "lib/xiokv"  # of a prefix that was given the library
 INSTALLED = "share/xiokv"  # what is neither a header nor for a build system, when installed
 
 
@@ -24,6 +25,7 @@ def render_cmake(spec: Spec) -> dict[str, str]:
         "series": SERIES,
         "up": _up(CMAKE_DIR),
         "kernels": ("kernels", f"{INSTALLED}/kernels"),
+        "library": f"{LIBRARY_DIR}/libxiokv.so.1",
     }
     rendered = {
         f"{CMAKE_DIR}/{name}": render(f"cmake/{name}.j2", spec=spec, **values) for name in names
@@ -35,6 +37,14 @@ def render_pkgconfig(spec: Spec) -> dict[str, str]:
     """Return the file that pkg-config reads."""
     text = render("pkgconfig/xiokv.pc.j2", spec=spec, series=SERIES, up=_up(PKGCONFIG_DIR))
     return {f"{PKGCONFIG_DIR}/xiokv.pc": text}
+
+
+def render_host_pkgconfig(spec: Spec) -> dict[str, str]:
+    """Return the file that pkg-config reads of a prefix that was given the library."""
+    values = {"series": SERIES, "up": _up(PKGCONFIG_DIR), "library": LIBRARY_DIR}
+    return {
+        f"{PKGCONFIG_DIR}/xiokv-host.pc": render("pkgconfig/xiokv-host.pc.j2", spec=spec, **values)
+    }
 
 
 def _up(folder: str) -> str:

@@ -152,7 +152,12 @@ void Context::drain() {
 
 std::shared_ptr<Launch> Context::prepare(uint32_t opcode, Batch &batch,
                                          uint64_t timeout_ns) {
-  queues_->check_alive();
+  while (!running_.empty() && running_.front()->ended())
+    running_.pop_front();
+  // While a batch runs, its queues are the engine's; keys of one that follows
+  // time out at once where a queue is dead by then.
+  if (running_.empty())
+    queues_->check_alive();
   const uint32_t queues = queues_->size();
   xiokv_batch described = batch.describe(module_->fields(opcode));
   described.queues = queues_->address();
@@ -170,8 +175,6 @@ std::shared_ptr<Launch> Context::prepare(uint32_t opcode, Batch &batch,
 /// Note a launch, and give it to a stream, if any.
 void Context::start(const std::shared_ptr<Batch> &batch,
                     const std::shared_ptr<Launch> &launch, Stream *stream) {
-  while (!running_.empty() && running_.front()->ended())
-    running_.pop_front();
   batch->run_by(launch);
   running_.push_back(batch);
   if (stream != nullptr) {

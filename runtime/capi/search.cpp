@@ -29,7 +29,7 @@ std::string installed_place() {
   if (dladdr(reinterpret_cast<void *>(xiokv_version), &self) == 0)
     return "";
   const std::string file = self.dli_fname;
-  return file.substr(0, file.rfind('/') + 1) + "xiokv/host";
+  return file.substr(0, file.rfind('/') + 1) + "host";
 }
 
 std::string cache_folder() {
