@@ -13,7 +13,7 @@ static struct xiokv_result results[COUNT];
 static void prepare(void) {
   int i;
   for (i = 0; i < COUNT; i++) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "block %d", i);
     keys[i] = make_key(name);
     memset(stored[i], i + 1, BLOCK);

@@ -191,7 +191,7 @@ void run_faults(void) {
   config.timeout_ns = 200 * MS;
   ctx = attach_emulator(emu, &config);
   for (i = 0; i < KEYS; i++) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "k%d", i);
     keys[i] = make_key(name);
   }
