@@ -154,8 +154,8 @@ std::shared_ptr<Launch> Context::prepare(uint32_t opcode, Batch &batch,
                                          uint64_t timeout_ns) {
   while (!running_.empty() && running_.front()->ended())
     running_.pop_front();
-  // While a batch runs, its queues are the engine's; keys of one that follows
-  // time out at once where a queue is dead by then.
+  // While a batch runs, its queues are the engine's, which lets dead ones out
+  // of what follows.
   if (running_.empty())
     queues_->check_alive();
   const uint32_t queues = queues_->size();

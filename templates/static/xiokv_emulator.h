@@ -237,7 +237,7 @@ int xiokv_emu_set_dma(xiokv_emu *emu, const struct xiokv_emu_dma *dma);
 
 struct xiokv_controller;
 
-/// @brief The controller as xiokv.h attaches to one. It is to be used while the
+/// @brief The controller as xiokv_attach takes one. It is to be used while the
 /// controller is there; after a reset what is attached has to
 /// xiokv_confirm_deleted.
 /// @return XIOKV_E_OK, or XIOKV_E_ARGUMENT for NULL.

@@ -2,8 +2,8 @@
 // clang-format off
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief Errors, streams and launches of the library libxiokv; a part of
-/// xiokv.h, which says what all calls have in common.
+/// @brief Errors, streams and launches of the library libxiokv; a part of its
+/// main header, which says what all calls have in common.
 #pragma once
 
 #include <stddef.h>
@@ -69,7 +69,8 @@ typedef int (*xiokv_work)(void *argument, int run);
 /// @brief Make a stream.
 int xiokv_stream_create(struct xiokv_stream **stream);
 
-/// @brief Run a function after all that the stream was given before.
+/// @brief Run a function after all that the stream was given before. It may
+/// make calls, but must not wait for what comes after it in its stream.
 int xiokv_stream_submit(struct xiokv_stream *stream, xiokv_work work,
                         void *argument);
 

@@ -66,7 +66,7 @@ class _Pages:
         try:
             project = load_config(config.xiokv_project)
             self._project = Project(project, load_spec(project))
-            folder = project.output.dir / "include" / "xiokv"
+            folder = project.output.dir / "include"
             config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
         except XiokvError as error:
             raise ConfigError(str(error)) from error

@@ -7,14 +7,16 @@ from pathlib import Path
 
 from xiokv.codegen.errors import XiokvError
 
-# What docs/c-api.md tells readers to include; what it includes in turn is public, too.
-ENTRY = "kv_commands.h"
+# What docs/c-api.md and docs/host-c-api.md tell readers to include; what these include in turn
+# is public, too. The library's are there where the project emits the engine.
+ENTRY = "xiokv/kv_commands.h"
+LIBRARY = ("xiokv.h", "xiokv_emulator.h")
 
-_INCLUDE = re.compile(r'^#include "xiokv/(.*)"$', re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "(xiokv/.*)"$', re.MULTILINE)
 
 
 def public(folder: Path) -> list[str]:
-    """Return the names of the public headers in a folder, sorted.
+    """Return the names of the public headers in an include folder, sorted.
 
     Raises:
         XiokvError: they are not there.
@@ -22,7 +24,7 @@ def public(folder: Path) -> list[str]:
     if not (folder / ENTRY).exists():
         raise XiokvError(f"no {folder / ENTRY}; run xiokv-gen build in that project")
     found: set[str] = set()
-    waiting = [ENTRY]
+    waiting = [ENTRY, *(name for name in LIBRARY if (folder / name).exists())]
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -34,6 +36,6 @@ def public(folder: Path) -> list[str]:
 def sections(output: Path) -> str:
     """Return a section for each public header of an output folder."""
     return "\n".join(
-        f"## xiokv/{name}\n\n:::{{autodoxygenfile}} {name}\n:project: xiokv\n:::\n"
-        for name in public(output / "include" / "xiokv")
+        f"## {name}\n\n:::{{autodoxygenfile}} {Path(name).name}\n:project: xiokv\n:::\n"
+        for name in public(output / "include")
     )
