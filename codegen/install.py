@@ -1,28 +1,37 @@
 """Installs what a project generates below a prefix, and takes it away again.
 
 In: a project's `Config` and a prefix. Out: what was written and taken away. Headers go to
-``include/``, all else below ``share/``: neither depends on the machine. What is installed is
-rendered anew, so it is what the inputs say, whatever lies in the project's folder. Projects
-whose packages have different names lie side by side, each with a list of its files.
+``include/``, all else below ``share/``: neither depends on the machine. The compiled library,
+which does, goes to ``lib/`` where it is asked for. What is installed is rendered anew, so it is
+what the inputs say, whatever lies in the project's folder. Projects whose packages have
+different names lie side by side, each with a list of its files.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from xiokv.codegen.config import Config, Output
 from xiokv.codegen.errors import UsageError
+from xiokv.codegen.host_library import parts_for_prefix, place_parts, refuse_a_namespace
 from xiokv.codegen.listed import Listed, remove_listed, write_listed
 from xiokv.codegen.render.outputs import render_all
-from xiokv.codegen.render.packages import installed_dir
+from xiokv.codegen.render.packages import LIBRARY_DIR, installed_dir, render_host_pkgconfig
 from xiokv.codegen.spec.load import load_spec
 
 _LIST = "installed-files.txt"
 _COMMAND = "xiokv-gen install"
 
 
-def install(config: Config, prefix: Path) -> Listed:
+def install(config: Config, prefix: Path, *, host: bool = False) -> Listed:
     """Install the project's output below `prefix`, an absolute path without links.
+
+    Args:
+        config: the project.
+        prefix: where.
+        host: install the compiled library for C and its module, too; a prefix keeps them
+            until it is installed into with them again.
 
     Raises:
         XiokvError: a file in the way belongs to somebody else, or cannot be written;
@@ -33,8 +42,25 @@ def install(config: Config, prefix: Path) -> Listed:
         prefix / _place(path, config.output): text
         for path, text in render_all(spec, config.output).items()
     }
+    if host:
+        _check_gives_library(config)
+    if host or (prefix / LIBRARY_DIR).is_dir():
+        more = render_host_pkgconfig(spec)
+        texts |= {prefix / path: text for path, text in more.items()}
+    parts = parts_for_prefix(config, prefix) if host else ()
     name = f"{installed_dir(config.output.names)}/{_LIST}"
-    return write_listed(prefix, texts, name, _COMMAND, spec.identity.spec)
+    listed = write_listed(prefix, texts, name, _COMMAND, spec.identity.spec)
+    changed = (*listed.files.changed, *place_parts(parts))
+    return replace(listed, files=replace(listed.files, changed=changed))
+
+
+def _check_gives_library(config: Config) -> None:
+    if "engine" not in config.output.emit:
+        raise UsageError(
+            'the library needs the engine\'s headers: add "engine" to emit in [output] of'
+            f" {config.root}/xiokv.toml, then run xiokv-gen build"
+        )
+    refuse_a_namespace(config)
 
 
 def uninstall(prefix: Path, package: str | None = None) -> tuple[Path, ...]:

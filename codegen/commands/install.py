@@ -20,13 +20,18 @@ from xiokv.codegen.listed import Listed
     type=GivenPath(file_okay=False),
     help="Folder below which include/ and share/ are; made where it is missing.",
 )
+@click.option(
+    "--host",
+    is_flag=True,
+    help="Install libxiokv, too, for programs in C and C++, with the host module.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def command(project: str | None, prefix: str, as_json: bool) -> None:
+def command(project: str | None, prefix: str, host: bool, as_json: bool) -> None:
     """Install headers, kernel sources, packages and the Python twin below a prefix."""
     config = load_config(project)
     folder = Path(prefix).resolve()
-    installed = install(config, folder)
+    installed = install(config, folder, host=host)
     if installed.replaced:
         click.echo(
             f"xiokv-gen: note: {folder} held the files of spec {installed.replaced}, which these"

@@ -9,6 +9,7 @@ import click
 
 from xiokv.codegen.config import Config, load_config
 from xiokv.codegen.errors import UsageError, XiokvError
+from xiokv.codegen.host_library import project_library
 from xiokv.codegen.naming import Names
 from xiokv.codegen.render.packages import PKGCONFIG_DIR, cmake_dir
 from xiokv.codegen.render.rocm_xio import ROCM_XIO_DIR
@@ -20,15 +21,20 @@ _EMIT = {
     "pkgconfig": "pkgconfig",
     "rocm-xio": "rocm-xio",
 }
+_LIBRARY = "library"
 
 
 @click.command(name="path")
-@click.argument("name", type=click.Choice(list(_EMIT)))
+@click.argument("name", type=click.Choice([*_EMIT, _LIBRARY]))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
 def command(project: str | None, name: str, as_json: bool) -> None:
-    """Print the folder to give to -I, to CMake as <package>_DIR, or in PKG_CONFIG_PATH."""
-    path = _folder(load_config(project), name)
+    """Print the folder to give to -I, to CMake as <package>_DIR, or in PKG_CONFIG_PATH.
+
+    That of the library, for -L, is compiled first where it is not current.
+    """
+    config = load_config(project)
+    path = project_library(config) if name == _LIBRARY else _folder(config, name)
     click.echo(json.dumps({"name": name, "path": str(path)}, indent=2) if as_json else path)
 
 

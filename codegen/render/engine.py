@@ -16,6 +16,9 @@ from xiokv.codegen.render.static import static_headers
 from xiokv.codegen.spec.model import Command, Spec
 
 _HEADERS = (
+    "xiokv.h",
+    "xiokv_emulator.h",
+    "xiokv/host_streams.h",
     "xiokv/kv_abi.h",
     "xiokv/kv_abi_hash.h",
     "xiokv/kv_batch_request.h",

@@ -16,6 +16,8 @@ from itertools import groupby
 from xiokv.codegen.naming import Names
 
 _HEADERS = "include/xiokv/"
+# Those of libxiokv, which has one interface of plain names, whatever a project's copy is called.
+_LIBRARY = ("include/xiokv.h", "include/xiokv_emulator.h", "include/xiokv/host_streams.h")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+XIOKV_(\w+)", re.MULTILINE)
 _WORD = re.compile(r"\bXIOKV_(\w+)")
 _PATH = re.compile(r"(?<![\w./-])xiokv/(?=[a-z_/]+\.h\b)")
@@ -34,6 +36,7 @@ def in_namespace(texts: dict[str, str], names: Names) -> dict[str, str]:
     """Return the texts by their paths, relative to the output folder, in the namespace."""
     if not names.cpp_namespace:
         return texts
+    texts = {path: text for path, text in texts.items() if path not in _LIBRARY}
     ours = {path for path in texts if path.startswith(_HEADERS) or path.endswith(".cpp")}
     macros = {name for path in ours for name in _DEFINED.findall(texts[path])}
     return {

@@ -15,6 +15,7 @@ from xiokv.codegen.spec.model import Spec
 from xiokv.codegen.version import SERIES
 
 PKGCONFIG_DIR = "share/pkgconfig"
+LIBRARY_DIR = "lib/xiokv"  # of a prefix that was given the library
 
 
 def cmake_dir(names: Names) -> str:
@@ -35,6 +36,7 @@ def render_cmake(spec: Spec, names: Names) -> dict[str, str]:
         "up": _up(folder),
         "kernels": ("kernels", f"{installed_dir(names)}/kernels"),
         "rocm_xio": (ROCM_XIO_DIR, f"{installed_dir(names)}/{ROCM_XIO_DIR}"),
+        "library": f"{LIBRARY_DIR}/libxiokv.so.1",
         "names": names,
         "include": f"${{{names.package}_INCLUDE_DIR}}",
     }
@@ -50,6 +52,14 @@ def render_pkgconfig(spec: Spec, names: Names) -> dict[str, str]:
     values = {"series": SERIES, "up": _up(PKGCONFIG_DIR), "names": names}
     text = render("pkgconfig/xiokv.pc.j2", spec=spec, **values)
     return {f"{PKGCONFIG_DIR}/{names.package}.pc": text}
+
+
+def render_host_pkgconfig(spec: Spec) -> dict[str, str]:
+    """Return the file that pkg-config reads of a prefix that was given the library."""
+    values = {"series": SERIES, "up": _up(PKGCONFIG_DIR), "library": LIBRARY_DIR}
+    return {
+        f"{PKGCONFIG_DIR}/xiokv-host.pc": render("pkgconfig/xiokv-host.pc.j2", spec=spec, **values)
+    }
 
 
 def _up(folder: str) -> str:

@@ -60,6 +60,8 @@ breathe_doxygen_config_options = {
     "EXTRACT_STATIC": "YES",
     "MACRO_EXPANSION": "YES",
     "EXPAND_ONLY_PREDEF": "YES",
+    # A parameter is told of where its name does not say all.
+    "WARN_IF_INCOMPLETE_DOC": "NO",
     "PREDEFINED": "__cplusplus XIOKV_HD= XIOKV_ALIGNAS(x)= __extension__= XIOKV_STATIC_ASSERT(x,y)="
     " XIOKV_ASSERT_RECORD(x,y,z)= XIOKV_ASSERT_MEMBER(w,x,y,z)=",
 }
@@ -69,7 +71,13 @@ breathe_doxygen_config_options = {
 nitpick_ignore = [
     (f"{language}:identifier", name)
     for language in ("c", "cpp")
-    for name in ("int8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t")
+    for name in (
+        *("int8_t", "uint8_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"),
+        "size_t",
+        # Handles, of which no more is to be known.
+        *("xiokv_ctx", "xiokv_device", "xiokv_emu", "xiokv_handle", "xiokv_launch"),
+        *("xiokv_library", "xiokv_module", "xiokv_stream"),
+    )
 ]
 nitpick_ignore_regex = [
     ("py:class", r"(_?ctypes|collections|concurrent|enum|numpy|os|typing)\..*"),

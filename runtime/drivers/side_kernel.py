@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
 from xiokv.runtime.drivers.gpu_api import Handle
 from xiokv.runtime.drivers.gpu_device import GpuDevice, poll
-from xiokv.runtime.drivers.host_threads import start_thread
+from xiokv.runtime.drivers.host_launch import HostLaunch
+from xiokv.runtime.drivers.host_library import HostLibrary
+from xiokv.runtime.drivers.host_stream import Stream
 from xiokv.runtime.errors import RuntimeFault
 
 _LANES = 256
@@ -47,24 +48,23 @@ class HostSideKernel:
 
     def __init__(self, file: Path, entry: str) -> None:
         """Load the library."""
-        self._entry = ctypes.CDLL(str(file))[entry]
-        self._entry.restype = None
-        self._stream = start_thread(entry)
+        self._entry = HostLibrary(file).address(entry)
+        if not self._entry:
+            raise RuntimeFault(f"{file} has no kernel {entry}")
+        self._stream = Stream()
 
     def launch(self, argument: ctypes.Structure, groups: int) -> Waiting:
         """Start it after the launch before."""
-        kept = type(argument).from_buffer_copy(argument)
-        ended: Future[None] = self._stream.submit(self._run, kept, groups)
-        return ended.result
+        launch = HostLaunch(self._stream, self._entry, argument, groups)
+
+        def waiting() -> None:
+            launch.wait()
+
+        return waiting
 
     def close(self) -> None:
         """End the thread that starts launches."""
-        self._stream.shutdown()
-
-    def _run(self, argument: ctypes.Structure, groups: int) -> None:
-        at = ctypes.byref(argument)
-        with ThreadPoolExecutor(groups) as threads:
-            wait([threads.submit(self._entry, at, group) for group in range(groups)])
+        self._stream.close()
 
 
 class GpuSideKernel:

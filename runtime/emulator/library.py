@@ -1,7 +1,6 @@
-"""The controller's C interface: its structures, its functions, and its compilation.
+"""The controller's C interface: its structures and its functions.
 
-They mirror ``emulator.h``, where every member is documented. The library is compiled on
-first use into the user's cache.
+They mirror ``xiokv_emulator.h``, where every member is documented.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 
 from xiokv.runtime import toolchain
 from xiokv.runtime.compiled import open_compiled
@@ -23,7 +21,6 @@ THREADS_MAX = 64
 DMA_RINGS = 1
 
 _ERROR_BYTES = 256
-_FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread")
 
 
 class _Sized(ctypes.Structure):
@@ -156,14 +153,8 @@ _FUNCTIONS = {
 
 
 def recipe() -> toolchain.Recipe:
-    """Return how the library is made: all units as one, in a third of the time."""
-    root = Path(__file__).parent
-    *included, unit = sorted(path.name for path in root.glob("*.cpp"))
-    headers = [path.name for path in root.glob("*.h")]
-    sources = toolchain.Sources(root, (unit,), ".", (*included, unit, *headers))
-    flags = (*_FLAGS, *(word for name in included for word in ("-include", name)))
-    description = {"kind": "embedded controller", "generator": version("xiokv")}
-    return toolchain.library_recipe("xiokv_emulator.so", sources, flags, description)
+    """Return how the library is made that has the controller."""
+    return toolchain.capi_recipe(version("xiokv"))
 
 
 @cache
@@ -174,7 +165,7 @@ def load() -> ctypes.CDLL:
         MissingFault: there is no C++ compiler.
         RuntimeFault: the library could not be compiled or loaded.
     """
-    return open_compiled(recipe(), "embedded controller", "xiokv_emu_", _FUNCTIONS)
+    return open_compiled(recipe(), "host library", "xiokv_emu_", _FUNCTIONS)
 
 
 def create(functions: ctypes.CDLL, config: Config) -> int:

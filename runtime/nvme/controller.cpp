@@ -21,7 +21,7 @@ void rest(uint32_t idle_rounds) {
 
 } // namespace
 
-Controller::Controller(const xiokv_pass_config &config)
+Controller::Controller(const Options &config)
     : config_(config), device_(config), doorbells_(2 * (config.queues + 1)) {
   try {
     for (uint32_t i = 0; i < config.threads; ++i)
@@ -60,7 +60,7 @@ uint64_t Controller::doorbells() const {
   return reinterpret_cast<uintptr_t>(doorbells_.data());
 }
 
-bool Controller::create_queue(const xiokv_pass_queue &made) {
+bool Controller::create_queue(const Made &made) {
   const std::lock_guard<std::mutex> lock(table_mutex_);
   if (stopping_ || made.qid < 1 || made.qid > config_.queues ||
       queues_.count(made.qid) != 0)
@@ -87,7 +87,7 @@ bool Controller::delete_queue(uint32_t qid) {
 }
 
 Counters Controller::counters() const {
-  return {commands_, completions_, device_.failures(), device_.last_errno(), 0};
+  return {commands_, completions_, device_.failures(), device_.last_errno()};
 }
 
 void Controller::follow() {

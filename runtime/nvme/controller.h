@@ -14,11 +14,9 @@
 
 namespace xiokv::passthrough {
 
-using Counters = struct ::xiokv_pass_counters;
-
 class Controller {
 public:
-  explicit Controller(const xiokv_pass_config &config);
+  explicit Controller(const Options &config);
   Controller(const Controller &) = delete;
   Controller &operator=(const Controller &) = delete;
   ~Controller();
@@ -28,7 +26,7 @@ public:
   uint64_t doorbells_size() const { return doorbells_.size() * sizeof(Line); }
 
   /// @brief Create a queue pair, if the number is free.
-  bool create_queue(const xiokv_pass_queue &made);
+  bool create_queue(const Made &made);
 
   /// @brief Delete a queue pair and wait for its commands, if it is there.
   bool delete_queue(uint32_t qid);
@@ -53,7 +51,7 @@ private:
   void work();
   bool take(Work &work);
 
-  const xiokv_pass_config config_;
+  const Options config_;
   Device device_;
   std::vector<Line> doorbells_;
   std::atomic<uint64_t> commands_{0};

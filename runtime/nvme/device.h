@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../emulator/prp.h"
-#include "passthrough.h"
+#include "options.h"
 #include "request.h"
 
 namespace xiokv::passthrough {
@@ -22,7 +22,7 @@ struct Outcome {
 /// may be made from many threads.
 class Device {
 public:
-  explicit Device(const xiokv_pass_config &config) : config_(config) {}
+  explicit Device(const Options &config) : config_(config) {}
 
   /// @brief Carry out an I/O command whose data lies where its PRP entries say.
   Outcome run(const Sqe &sqe);
@@ -42,7 +42,7 @@ private:
   int call(unsigned long number, nvme_passthru_cmd64 &request,
            Outcome &outcome);
 
-  const xiokv_pass_config config_;
+  const Options config_;
   std::atomic<uint64_t> failures_{0};
   std::atomic<int> last_errno_{0};
 };

@@ -5,29 +5,20 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-import threading
 import weakref
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from xiokv.runtime.arguments import integer, seconds, within
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.controller import CreatedQueue, Limits, Rings
 from xiokv.runtime.drivers.base import Driver
-from xiokv.runtime.emulator.admin_queue import AdminQueue
-from xiokv.runtime.emulator.queue_numbers import QueueNumbers
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.home import Home
 from xiokv.runtime.nvme import library
-from xiokv.runtime.nvme.opened import namespace_id, open_namespace
 
 _PAGE_BYTES = 4096
 _IDENTIFY = 0x06
-# Queues are this process's: as deep as any, with pages of 4096 bytes.
-_CAP, _CC = 0xFFFF, 0
-_DOORBELL_STRIDE = 64
-_ERROR_BYTES = 256
 _MILLISECONDS_MAX = (1 << 32) - 1
 
 
@@ -89,27 +80,18 @@ class Passthrough(Closing):
             struct_size=ctypes.sizeof(library.Config),
             threads=within("threads", threads, 1, library.THREADS_MAX),
             queues=within("queues", queues, 1, library.QUEUES_MAX),
-            timeout_ms=0 if command_timeout is None else _milliseconds(command_timeout),
+            command_timeout_ms=0 if command_timeout is None else _milliseconds(command_timeout),
             ioctl=ioctl and ctypes.cast(ioctl, ctypes.c_void_p),
         )
         self._library = library.load()
         self._ioctl = ioctl  # the C side has its address
-        self._numbers = QueueNumbers(config.queues)
-        self._lock = threading.Lock()
-        self._home = Home("passthrough")
+        self._handle = _open(self._library, self.path, config)
         self._closed = False
-        config.fd = open_namespace(self.path)
-        # Of what ends with this object the last that is named here comes first.
-        self._close_file = weakref.finalize(self, os.close, config.fd)
-        with ExitStack() as undo:
-            undo.callback(self._close_file)
-            self.nsid = config.nsid = namespace_id(self.path, config.fd, ioctl)
-            self._handle = self._create(config)
-            weakref.finalize(self, _destroy, self._library, self._handle, self._home)
-            undo.callback(self._call, "stop")
-            admin = AdminQueue(self.admin)
-            self._limits = admin.limits(self.nsid, _CAP, _CC, queues_max=config.queues)
-            undo.pop_all()
+        self._home = Home("passthrough")
+        weakref.finalize(self, _destroy, self._library, self._handle, self._home)
+        self._functions = library.ControllerFunctions()
+        self._call("controller", self._functions)
+        self.nsid = self._call("nsid")
 
     # Controller
 
@@ -123,37 +105,22 @@ class Passthrough(Closing):
 
     def limits(self, nsid: int) -> Limits:
         """Return the limits of the namespace, which is 1 here or its own number."""
-        if integer("nsid", nsid) not in (1, self.nsid):
-            raise ArgumentFault(
-                f"nsid {nsid}: {self.path} is namespace {self.nsid}; 1 stands for it"
-            )
-        return self._limits
+        found = library.ControllerLimits()
+        self._ask("limits", integer("nsid", nsid), found)
+        return Limits(
+            **{field.name: getattr(found, field.name) for field in fields(Limits)},
+        )
 
     def create_queue(self, rings: Rings) -> CreatedQueue:
         """Create a queue pair on the lowest number that is free."""
-        with self._lock:
-            qid = self._numbers.next_free()
-            made = library.Queue(
-                sq=rings.sq_iova,
-                cq=rings.cq_iova,
-                qid=qid,
-                sq_depth=rings.sq_depth,
-                cq_depth=rings.cq_depth,
-            )
-            if self._call("create_queue", made) != 0:
-                raise ArgumentFault(
-                    f"queue pair {qid} of {rings.sq_depth} and {rings.cq_depth} entries: 2 to"
-                    " 65536 are allowed"
-                )
-            self._numbers.take(qid)
-        doorbell = int(self._call("doorbells")) + 2 * qid * _DOORBELL_STRIDE
-        return CreatedQueue(qid, doorbell, doorbell + _DOORBELL_STRIDE)
+        wanted = library.Rings(rings.sq_iova, rings.cq_iova, rings.sq_depth, rings.cq_depth)
+        made = library.Created()
+        self._ask("create_queue", wanted, made)
+        return CreatedQueue(made.qid, made.sq_doorbell, made.cq_doorbell)
 
     def delete_queue(self, qid: int) -> None:
         """Delete a queue pair; it waits for the commands that the driver has."""
-        with self._lock:
-            if self._numbers.give_up(qid):
-                self._call("delete_queue", qid)
+        self._functions.call("delete_queue", qid)
 
     # Beside
 
@@ -167,16 +134,13 @@ class Passthrough(Closing):
         if sqe[0] != _IDENTIFY:
             raise ArgumentFault(f"admin opcode {sqe[0]:02X}h: only Identify (06h) is passed on")
         cqe = ctypes.create_string_buffer(library.CQE_BYTES)
-        with self._lock:
-            fault = self._call("admin", bytes(sqe), _PAGE_BYTES, cqe)
-        if fault:
-            raise RuntimeFault(f"{self.path} takes no admin command: {os.strerror(fault)}")
+        self._call("admin", bytes(sqe), _PAGE_BYTES, cqe)
         return cqe.raw
 
     def counters(self) -> PassthroughCounters:
         """Return the totals since the namespace was opened."""
         totals = library.Totals()
-        self._call("counters", totals)
+        self._call("count", totals)
         error = os.strerror(totals.last_errno) if totals.last_errno else ""
         return PassthroughCounters(totals.commands, totals.completions, totals.failures, error)
 
@@ -188,26 +152,23 @@ class Passthrough(Closing):
         """
         if not self._home.is_here:
             return
-        with self._lock:
-            if self._closed:
-                return
+        if not self._closed:
             self._call("stop")
-            self._numbers.lose_all()
             self._closed = True
-            self._close_file()
 
-    def _create(self, config: library.Config) -> int:
-        error = ctypes.create_string_buffer(_ERROR_BYTES)
-        handle = self._library.xiokv_pass_create(config, error, len(error))
-        if not handle:
-            raise RuntimeFault(error.value.decode(errors="replace"))
-        return int(handle)
+    def _ask(self, function: str, *arguments: Any) -> None:
+        self._check_open()
+        self._functions.call(function, *arguments)
 
-    def _call(self, function: str, *arguments: Any) -> Any:
+    def _call(self, function: str, *arguments: Any) -> int:
+        self._check_open()
+        called = getattr(self._library, f"xiokv_device_{function}")
+        return library.check(called(self._handle, *arguments))
+
+    def _check_open(self) -> None:
         self._home.check()
         if self._closed:
             raise RuntimeFault(f"{self.path} is closed")
-        return getattr(self._library, f"xiokv_pass_{function}")(self._handle, *arguments)
 
 
 def passthrough(path: str | os.PathLike[str], **options: Any) -> Passthrough:
@@ -236,7 +197,14 @@ def _milliseconds(command_timeout: object) -> int:
     return time
 
 
+def _open(functions: ctypes.CDLL, path: str, config: library.Config) -> int:
+    handle = ctypes.c_void_p()
+    library.check(functions.xiokv_device_open(os.fsencode(path), config, ctypes.byref(handle)))
+    return int(handle.value or 0)
+
+
 def _destroy(functions: ctypes.CDLL, handle: int, home: Home) -> None:
-    """Free a controller, but not in a child of fork, which has no thread to join."""
+    """Close a device, but not in a child of fork, which has no thread to join."""
     if home.is_here:
-        functions.xiokv_pass_destroy(handle)
+        functions.xiokv_device_stop(handle)
+        functions.xiokv_device_close(handle)

@@ -1,7 +1,6 @@
-"""The passthrough controller's C interface, and its compilation.
+"""Devices as the host library has them, as ctypes declares them.
 
-It mirrors ``passthrough.h``, where every member is documented. The library is compiled on
-first use into the user's cache.
+It mirrors ``xiokv.h``, where every member and function is documented.
 """
 
 from __future__ import annotations
@@ -9,49 +8,121 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
+from typing import Any
 
 from xiokv.runtime import toolchain
 from xiokv.runtime.compiled import open_compiled
+from xiokv.runtime.drivers.host_library import said
+from xiokv.runtime.errors import ArgumentFault, MissingFault, RuntimeFault
+
+#: xiokv_ioctl, the type of ioctl(2), for a stand-in in tests.
+IOCTL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p)
 
 SQE_BYTES = 64
 CQE_BYTES = 16
 THREADS_MAX = QUEUES_MAX = 1024
 
-_FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared", "-pthread")
-_UNITS = ("controller.cpp", "device.cpp", "queue.cpp", "passthrough.cpp")
-_SHARED_UNITS = ("../emulator/dma.cpp", "../emulator/prp.cpp")
+_WHY_BYTES = 1024
+# Codes of enum xiokv_call_error and enum xiokv_error, and what they are here.
+_FAULTS = {-2: ArgumentFault, -32: ArgumentFault, -36: ArgumentFault, -34: MissingFault}
 
 
 class Config(ctypes.Structure):
-    """struct xiokv_pass_config."""
+    """struct xiokv_device_config."""
 
     _fields_ = (
         ("struct_size", ctypes.c_uint32),
-        ("fd", ctypes.c_int32),
-        ("nsid", ctypes.c_uint32),
         ("threads", ctypes.c_uint32),
         ("queues", ctypes.c_uint32),
-        ("timeout_ms", ctypes.c_uint32),
+        ("command_timeout_ms", ctypes.c_uint32),
         ("ioctl", ctypes.c_void_p),
+        ("mounts", ctypes.c_char_p),
     )
 
 
-class Queue(ctypes.Structure):
-    """struct xiokv_pass_queue."""
+class Rings(ctypes.Structure):
+    """struct xiokv_rings."""
 
     _fields_ = (
         ("sq", ctypes.c_uint64),
         ("cq", ctypes.c_uint64),
-        ("qid", ctypes.c_uint32),
         ("sq_depth", ctypes.c_uint32),
         ("cq_depth", ctypes.c_uint32),
+    )
+
+
+class Created(ctypes.Structure):
+    """struct xiokv_created."""
+
+    _fields_ = (
+        ("sq_doorbell", ctypes.c_void_p),
+        ("cq_doorbell", ctypes.c_void_p),
+        ("qid", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
     )
 
 
+class ControllerLimits(ctypes.Structure):
+    """struct xiokv_controller_limits."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("key_max", ctypes.c_uint32),
+        ("value_max", ctypes.c_uint64),
+        ("transfer_max", ctypes.c_uint64),
+        ("entries_max", ctypes.c_uint32),
+        ("queues_max", ctypes.c_uint32),
+        ("page_bytes", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    )
+
+
+_WHY = (ctypes.c_char_p, ctypes.c_size_t)
+
+
+class ControllerFunctions(ctypes.Structure):
+    """struct xiokv_controller."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        (
+            "limits",
+            ctypes.CFUNCTYPE(
+                ctypes.c_int,
+                ctypes.c_void_p,
+                ctypes.c_uint32,
+                ctypes.POINTER(ControllerLimits),
+                *_WHY,
+            ),
+        ),
+        (
+            "create_queue",
+            ctypes.CFUNCTYPE(
+                ctypes.c_int,
+                ctypes.c_void_p,
+                ctypes.POINTER(Rings),
+                ctypes.POINTER(Created),
+                *_WHY,
+            ),
+        ),
+        (
+            "delete_queue",
+            ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint32, *_WHY),
+        ),
+    )
+
+    def call(self, function: str, *arguments: Any) -> None:
+        """Call a function; raise why it refuses."""
+        why = ctypes.create_string_buffer(_WHY_BYTES)
+        code = getattr(self, function)(self.context, *arguments, why, _WHY_BYTES)
+        if code < 0:
+            raise fault(code, why.value.decode(errors="replace"))
+
+
 class Totals(ctypes.Structure):
-    """struct xiokv_pass_counters."""
+    """struct xiokv_device_counters."""
 
     _fields_ = (
         ("commands", ctypes.c_uint64),
@@ -62,32 +133,20 @@ class Totals(ctypes.Structure):
     )
 
 
-_PASS = ctypes.c_void_p
+_DEVICE = ctypes.c_void_p
 _FUNCTIONS = {
-    "create": (_PASS, (ctypes.POINTER(Config), ctypes.c_char_p, ctypes.c_size_t)),
-    "stop": (None, (_PASS,)),
-    "destroy": (None, (_PASS,)),
-    "doorbells": (ctypes.c_uint64, (_PASS,)),
-    "doorbells_size": (ctypes.c_uint64, (_PASS,)),
-    "create_queue": (ctypes.c_int, (_PASS, ctypes.POINTER(Queue))),
-    "delete_queue": (ctypes.c_int, (_PASS, ctypes.c_uint32)),
-    "admin": (ctypes.c_int, (_PASS, ctypes.c_char_p, ctypes.c_uint32, ctypes.c_char_p)),
-    "counters": (None, (_PASS, ctypes.POINTER(Totals))),
+    "open": (
+        ctypes.c_int,
+        (ctypes.c_char_p, ctypes.POINTER(Config), ctypes.POINTER(ctypes.c_void_p)),
+    ),
+    "controller": (ctypes.c_int, (_DEVICE, ctypes.POINTER(ControllerFunctions))),
+    "nsid": (ctypes.c_int64, (_DEVICE,)),
+    "admin": (ctypes.c_int, (_DEVICE, ctypes.c_char_p, ctypes.c_uint32, ctypes.c_char_p)),
+    "count": (ctypes.c_int, (_DEVICE, ctypes.POINTER(Totals))),
+    "reset": (ctypes.c_int, (_DEVICE,)),
+    "stop": (ctypes.c_int, (_DEVICE,)),
+    "close": (ctypes.c_int, (_DEVICE,)),
 }
-
-
-def recipe() -> toolchain.Recipe:
-    """Return how the library is made."""
-    root = Path(__file__).parent
-    headers = [
-        f"{folder}{path.name}"
-        for folder in ("", "../emulator/")
-        for path in sorted((root / folder).glob("*.h"))
-    ]
-    units = (*_UNITS, *_SHARED_UNITS)
-    sources = toolchain.Sources(root, units, ".", (*units, *headers))
-    description = {"kind": "passthrough controller", "generator": version("xiokv")}
-    return toolchain.library_recipe("xiokv_passthrough.so", sources, _FLAGS, description)
 
 
 @cache
@@ -98,4 +157,17 @@ def load() -> ctypes.CDLL:
         MissingFault: there is no C++ compiler.
         RuntimeFault: the library could not be compiled or loaded.
     """
-    return open_compiled(recipe(), "passthrough controller", "xiokv_pass_", _FUNCTIONS)
+    recipe = toolchain.capi_recipe(version("xiokv"))
+    return open_compiled(recipe, "host library", "xiokv_device_", _FUNCTIONS)
+
+
+def fault(code: int, text: str) -> RuntimeFault:
+    """Return what to raise for a code."""
+    return _FAULTS.get(code, RuntimeFault)(text)
+
+
+def check(code: int) -> int:
+    """Raise what a call says that failed; return what it returned else."""
+    if code < 0:
+        raise fault(code, said())
+    return code

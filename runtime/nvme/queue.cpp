@@ -24,8 +24,7 @@ void write(uint64_t address, const Cqe &cqe) {
 
 } // namespace
 
-Queue::Queue(const xiokv_pass_queue &made, uint32_t *tail_doorbell,
-             uint32_t *head_doorbell)
+Queue::Queue(const Made &made, uint32_t *tail_doorbell, uint32_t *head_doorbell)
     : made_(made), tail_doorbell_(tail_doorbell),
       head_doorbell_(head_doorbell) {
   __atomic_store_n(tail_doorbell_, 0, __ATOMIC_RELEASE);

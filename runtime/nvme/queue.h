@@ -13,8 +13,7 @@ namespace xiokv::passthrough {
 /// @brief A queue pair. One thread fetches; any may complete.
 class Queue {
 public:
-  Queue(const xiokv_pass_queue &made, uint32_t *tail_doorbell,
-        uint32_t *head_doorbell);
+  Queue(const Made &made, uint32_t *tail_doorbell, uint32_t *head_doorbell);
 
   /// @brief Take the next entry, if there is one and the completion ring has
   /// room for all that was fetched.
@@ -35,7 +34,7 @@ public:
 private:
   uint32_t room();
 
-  const xiokv_pass_queue made_;
+  const Made made_;
   uint32_t *const tail_doorbell_;
   uint32_t *const head_doorbell_;
 

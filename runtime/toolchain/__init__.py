@@ -19,6 +19,8 @@ from xiokv.runtime.toolchain.compilers import find_cxx as find_cxx
 from xiokv.runtime.toolchain.compilers import find_hip as find_hip
 from xiokv.runtime.toolchain.compilers import find_nvcc as find_nvcc
 from xiokv.runtime.toolchain.figures import costs as costs
+from xiokv.runtime.toolchain.host_library import SONAME as SONAME
+from xiokv.runtime.toolchain.host_library import capi_recipe as capi_recipe
 from xiokv.runtime.toolchain.recipes import Output as Output
 from xiokv.runtime.toolchain.recipes import Recipe as Recipe
 from xiokv.runtime.toolchain.recipes import Sources as Sources

@@ -7,9 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
+from xiokv.runtime import toolchain
 
 from .pages import ALL, PAGES, PATH, ROOT, Block, blocks_of
 
@@ -103,6 +107,13 @@ def _follow(page: Path, folder: Path) -> None:
             (project / blocks[0].tag("file")).write_text(blocks[0].text, encoding="utf-8")
         else:
             _run(blocks, project, folder)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled(own_surroundings: None) -> None:
+    """Compile the library that most pages use once, for as long as it takes."""
+    with suppress(toolchain.MissingFault):
+        toolchain.build_cached(toolchain.capi_recipe(version("xiokv")))
 
 
 # The README is what `scripts/test.sh quick` looks at.

@@ -8,9 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include "../../runtime/nvme/passthrough.h"
+#include "../../runtime/nvme/controller.h"
 
 namespace {
+
+using xiokv::passthrough::Controller;
+using xiokv::passthrough::Made;
 
 constexpr uint32_t depth = 8;
 constexpr uint32_t rounds = 20;
@@ -23,8 +26,8 @@ struct alignas(4096) Rings {
   uint32_t cq[depth][4] = {};
 };
 
-uint32_t *doorbell(xiokv_pass *pass, uint32_t qid, uint32_t which) {
-  return reinterpret_cast<uint32_t *>(xiokv_pass_doorbells(pass) +
+uint32_t *doorbell(Controller &pass, uint32_t qid, uint32_t which) {
+  return reinterpret_cast<uint32_t *>(pass.doorbells() +
                                       64 * (2 * qid + which));
 }
 
@@ -36,7 +39,7 @@ uint32_t dword3(const Rings &rings, uint32_t slot) {
 
 /// Keeps the ring as full as it goes; returns how many came back as they
 /// should.
-uint32_t use(xiokv_pass *pass, uint32_t qid, Rings &rings) {
+uint32_t use(Controller &pass, uint32_t qid, Rings &rings) {
   uint32_t sent = 0, taken = 0, right = 0, phase = 1;
   while (taken < commands) {
     while (sent < commands && sent - taken < depth - 1) {
@@ -59,58 +62,51 @@ uint32_t use(xiokv_pass *pass, uint32_t qid, Rings &rings) {
   return right;
 }
 
-xiokv_pass_queue queue_of(const Rings &rings, uint32_t qid) {
+Made made_of(const Rings &rings, uint32_t qid) {
   return {reinterpret_cast<uint64_t>(rings.sq),
-          reinterpret_cast<uint64_t>(rings.cq),
-          qid,
-          depth,
-          depth,
-          0};
+          reinterpret_cast<uint64_t>(rings.cq), qid, depth, depth};
 }
 
-uint32_t host(xiokv_pass *pass, uint32_t qid) {
+uint32_t host(Controller &pass, uint32_t qid) {
   uint32_t right = 0;
   for (uint32_t round = 0; round < rounds; ++round) {
     Rings rings;
-    const xiokv_pass_queue made = queue_of(rings, qid);
-    if (xiokv_pass_create_queue(pass, &made) == 0)
+    if (pass.create_queue(made_of(rings, qid)))
       right += use(pass, qid, rings);
-    xiokv_pass_delete_queue(pass, qid);
+    pass.delete_queue(qid);
   }
   return right;
 }
 
 /// The rings go right after the end, as a host's do.
-bool stops_amid_commands(xiokv_pass *pass) {
+bool stops_amid_commands(Controller &pass) {
   {
     Rings rings;
-    const xiokv_pass_queue made = queue_of(rings, 1);
-    if (xiokv_pass_create_queue(pass, &made) != 0)
+    if (!pass.create_queue(made_of(rings, 1)))
       return false;
     __atomic_store_n(doorbell(pass, 1, 0), depth - 1, __ATOMIC_RELEASE);
-    std::thread other([&] { xiokv_pass_delete_queue(pass, 1); });
-    xiokv_pass_stop(pass);
+    std::thread other([&] { pass.delete_queue(1); });
+    pass.stop();
     other.join();
   }
   Rings rings;
-  const xiokv_pass_queue made = queue_of(rings, 2);
-  xiokv_pass_stop(pass);
-  return xiokv_pass_create_queue(pass, &made) != 0;
+  pass.stop();
+  return !pass.create_queue(made_of(rings, 2));
 }
 
 } // namespace
 
 int main() {
-  const xiokv_pass_config config = {sizeof config, -1, 7, 4, 2, 0, answer};
-  char error[100] = "";
-  xiokv_pass *pass = xiokv_pass_create(&config, error, sizeof error);
   uint32_t right[2] = {};
-  std::thread other([&] { right[1] = host(pass, 2); });
-  right[0] = host(pass, 1);
-  other.join();
-  const bool stopped = stops_amid_commands(pass);
-  xiokv_pass_destroy(pass);
-  printf("%u %u%s\n", right[0], right[1], error);
+  bool stopped = false;
+  {
+    Controller pass({-1, 7, 4, 2, 0, answer});
+    std::thread other([&] { right[1] = host(pass, 2); });
+    right[0] = host(pass, 1);
+    other.join();
+    stopped = stops_amid_commands(pass);
+  }
+  printf("%u %u\n", right[0], right[1]);
   return stopped && right[0] == rounds * commands &&
                  right[1] == rounds * commands
              ? 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
-import stat
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,8 @@ from tests.runtime.forking import in_child
 from xiokv.runtime import ArgumentFault, MissingFault, Passthrough, RuntimeFault, passthrough
 from xiokv.runtime.controller import Rings
 from xiokv.runtime.drivers.base import Driver
-from xiokv.runtime.nvme import opened
+from xiokv.runtime.drivers.host_library import said
+from xiokv.runtime.nvme import library
 
 from .conftest import DEVICE, Standin
 
@@ -26,8 +27,8 @@ def test_a_path_that_is_not_there() -> None:
 
 def test_a_device_that_went_away() -> None:
     """So it is with /dev/tty where there is no terminal: a file, and nothing behind it."""
-    said = in_child(lambda: (os.setsid(), opened.open_namespace("/dev/tty")))
-    assert said.startswith("MissingFault: /dev/tty cannot be opened: No such device")
+    told = in_child(lambda: (os.setsid(), passthrough("/dev/tty")))
+    assert told.startswith("MissingFault: /dev/tty cannot be opened: No such device")
 
 
 def test_a_device_that_only_others_may_open() -> None:
@@ -41,7 +42,7 @@ def test_a_device_that_only_others_may_open() -> None:
         if user == 0:
             os.seteuid(65534)
         with pytest.raises(RuntimeFault, match=r"may not be opened: .* takes root, or CAP_SYS_ADM"):
-            opened.open_namespace(str(guarded))
+            passthrough(str(guarded))
     finally:
         if user == 0:
             os.seteuid(0)
@@ -72,50 +73,73 @@ def test_a_device_that_is_no_namespace() -> None:
 
 @pytest.mark.parametrize("answer", [0, -1])
 def test_a_device_of_another_kind_that_answers(answer: int) -> None:
-    other = opened.IOCTL(lambda fd, request, argument: answer)
+    other = library.IOCTL(lambda fd, request, argument: answer)
     with pytest.raises(ArgumentFault, match=f"no NVMe namespace .its NSID is {answer}.; one is"):
         passthrough(DEVICE, ioctl=other)
 
 
-@pytest.mark.parametrize("line", ["/dev/nvme0n1 / ext4 rw 0 0", "/dev/nvme0n1p2\tpartition 8"])
+def opened(path: Path, mounts: Path) -> str:
+    """Open a device where `mounts` says what is in use; return why that is refused."""
+    handle = ctypes.c_void_p()
+    config = library.Config(ctypes.sizeof(library.Config), mounts=bytes(mounts))
+    functions = library.load()
+    assert functions.xiokv_device_open(bytes(path), config, ctypes.byref(handle)) < 0
+    return said()
+
+
+IN_USE = ["/dev/nvme0n1 / ext4 rw 0 0", "/dev/nvme0n1p2\tpartition 8"]
+NOT_IN_USE = ["/dev/nvme0n10 / ext4 rw 0 0", "/dev/nvme10n1 /a ext4 rw", "/x/nvme0n1x / ext4"]
+
+
+@pytest.mark.parametrize("line", IN_USE)
 def test_a_namespace_that_is_in_use(tmp_path: Path, line: str) -> None:
     (tmp_path / "mounts").write_text(f"/dev/nvme0n10 /data ext4 rw 0 0\n{line}\n")
-    device = tmp_path / "ng0n1"
-    device.symlink_to("/dev/null")
-    with pytest.raises(ArgumentFault, match=r"is in use: .*mounts names /dev/nvme0n1"):
-        opened._check_unused(str(device), str(device), (tmp_path / "mounts",))
+    (tmp_path / "ng0n1").touch()
+    why = opened(tmp_path / "ng0n1", tmp_path / "mounts")
+    assert re.search(r"ng0n1 is in use: .*mounts names /dev/nvme0n1", why)
 
 
 def test_a_namespace_that_is_in_use_under_another_name(tmp_path: Path) -> None:
     (tmp_path / "mounts").write_text("/dev/nvme0n1 / ext4 rw 0 0\n")
     device, alias = tmp_path / "ng0n1", tmp_path / "my-values"
-    try:
-        os.mknod(device, stat.S_IFCHR | 0o600, Path(DEVICE).stat().st_rdev)
-    except PermissionError:
-        pytest.skip("only root makes devices")
+    device.touch()
     alias.symlink_to(device)
-    with pytest.raises(ArgumentFault, match=r"my-values is in use"):
-        opened.open_namespace(str(alias), (tmp_path / "mounts",))
+    assert "my-values is in use" in opened(alias, tmp_path / "mounts")
 
 
-def test_what_may_be_passed_through_is_read_and_written() -> None:
-    fd = opened.open_namespace(DEVICE)
+@pytest.mark.parametrize("line", NOT_IN_USE)
+def test_a_namespace_that_is_not_in_use(tmp_path: Path, line: str) -> None:
+    (tmp_path / "mounts").write_text(f"{line}\n")
+    (tmp_path / "ng0n1").touch()
+    for mounts in (tmp_path / "mounts", tmp_path / "none"):
+        assert opened(tmp_path / "ng0n1", mounts).endswith("ng0n1 is no character device")
+
+
+def files_of_device() -> list[int]:
+    """Return the open files of the device that may be written to."""
+    fds = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
+    return [fd for fd in fds if _is_device(fd) and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_RDWR]
+
+
+def _is_device(fd: int) -> bool:
     try:
-        assert fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+        return str(Path(f"/proc/self/fd/{fd}").readlink()) == DEVICE
+    except OSError:  # that of the list itself
+        return False
+
+
+def test_a_device_is_written_to_by_this_process_alone_until_it_is_closed(standin: Standin) -> None:
+    before = files_of_device()
+    with passthrough(DEVICE, ioctl=standin.ioctl):
+        (fd,) = set(files_of_device()) - set(before)
         assert not os.get_inheritable(fd)
-    finally:
-        os.close(fd)
-
-
-def test_a_namespace_that_is_not_in_use(tmp_path: Path) -> None:
-    (tmp_path / "mounts").write_text("/dev/nvme0n10 / ext4 rw 0 0\n/dev/nvme10n1 /a ext4 rw 0 0\n")
-    opened._check_unused("/dev/ng0n1", "/dev/ng0n1", (tmp_path / "mounts", tmp_path / "none"))
+    assert files_of_device() == before
 
 
 def test_a_namespace_that_holds_blocks(standin: Standin) -> None:
     """The identifiers of a namespace end at once where there are none."""
 
-    @opened.IOCTL
+    @library.IOCTL
     def blocks(fd: int, request: int, argument: int) -> int:
         answer = int(standin.ioctl(fd, ctypes.c_ulong(request), ctypes.c_void_p(argument)))
         if request == 0xC0504E47 and answer == 0:  # the data of Identify, where CNS is 03h

@@ -155,7 +155,7 @@ def test_a_relay_that_could_not_be_made_leaves_no_kernel(
     monkeypatch.setattr(driver, "allocate", refuse)
     with pytest.raises(RuntimeFault, match="no memory"):
         Relay(controller, module)
-    with pytest.raises(RuntimeError, match="shutdown"):
+    with pytest.raises(RuntimeFault, match="closed"):
         kernel.launch(abi.Batch(), 1)
 
 

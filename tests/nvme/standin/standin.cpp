@@ -103,7 +103,9 @@ int io(nvme_passthru_cmd64 &call) {
   tail = (tail + 1) % depth;
   __atomic_store_n(doorbell(0), tail, __ATOMIC_RELEASE);
   uint32_t *cqe = memory.cq + 4 * head;
-  while ((__atomic_load_n(cqe + 3, __ATOMIC_ACQUIRE) >> 16 & 1) != phase)
+  // As it is written: its half of the entry at once.
+  const uint64_t *half = reinterpret_cast<const uint64_t *>(cqe) + 1;
+  while ((__atomic_load_n(half, __ATOMIC_ACQUIRE) >> 48 & 1) != phase)
     std::this_thread::yield();
   const int status = finish(call, cqe);
   head = (head + 1) % depth;

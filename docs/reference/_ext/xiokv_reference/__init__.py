@@ -66,8 +66,8 @@ class _Pages:
         try:
             project = load_config(config.xiokv_project)
             self._project = Project(project, load_spec(project))
-            folder = headers.folder(project.output)
-            config.breathe_projects_source["xiokv"] = (str(folder), headers.public(folder))
+            folder = project.output.dir / "include"
+            config.breathe_projects_source["xiokv"] = (str(folder), headers.public(project.output))
             doxygen = config.breathe_doxygen_config_options
             own = doxygen["PREDEFINED"].replace("XIOKV_", project.output.names.macros)
             doxygen["PREDEFINED"] = own

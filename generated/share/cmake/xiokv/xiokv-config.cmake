@@ -11,6 +11,9 @@
 #   xiokv::rocm-xio        a target for the folder of nvme-kv.h, where that was generated
 #   xiokv_KERNELS          source of the kernels; empty where they were not generated
 #   xiokv_generate(...)    see xiokv-generate.cmake
+# and find_package(xiokv COMPONENTS host) besides:
+#   xiokv::host            the library libxiokv with its headers; in a project, where no
+#                          `xiokv-gen install --host` put it, xiokv-gen compiles it
 # Places are found from that of this file, so that the folders can be moved together.
 if(CMAKE_VERSION VERSION_LESS 3.20)
   set(xiokv_FOUND FALSE)
@@ -49,4 +52,23 @@ foreach(_xiokv_folder IN ITEMS rocm-xio share/xiokv/rocm-xio)
   endif()
 endforeach()
 unset(_xiokv_folder)
+
+if("host" IN_LIST xiokv_FIND_COMPONENTS)
+  _xiokv_find_library(_xiokv_library "${_xiokv_prefix}/lib/xiokv/libxiokv.so.1" "${CMAKE_CURRENT_LIST_DIR}")
+  if(_xiokv_library AND EXISTS "${xiokv_INCLUDE_DIR}/xiokv.h")
+    set(xiokv_host_FOUND TRUE)
+    if(NOT TARGET xiokv::host)
+      add_library(xiokv::host SHARED IMPORTED)
+      set_target_properties(
+        xiokv::host PROPERTIES IMPORTED_LOCATION "${_xiokv_library}"
+                               INTERFACE_LINK_LIBRARIES xiokv::xiokv)
+    endif()
+  elseif(xiokv_FIND_REQUIRED_host)
+    set(xiokv_FOUND FALSE)
+    set(xiokv_NOT_FOUND_MESSAGE
+        "component host: no libxiokv in ${_xiokv_prefix}; run xiokv-gen install --host, or\
+ emit the engine in a project whose xiokv-gen is on the PATH")
+  endif()
+  unset(_xiokv_library)
+endif()
 unset(_xiokv_prefix)

@@ -96,3 +96,27 @@ function(_xiokv_run result project)
   endif()
   set(${result} "${printed}" PARENT_SCOPE)
 endfunction()
+
+# Puts the path of libxiokv into <result>: what is installed, or else what xiokv-gen compiles
+# for the project that governs a folder; empty where there is neither.
+function(_xiokv_find_library result installed folder)
+  if(EXISTS "${installed}")
+    set(${result} "${installed}" PARENT_SCOPE)
+    return()
+  endif()
+  set(${result} "" PARENT_SCOPE)
+  find_program(XIOKV_GEN xiokv-gen DOC "The generator of the xiokv headers")
+  if(NOT XIOKV_GEN)
+    return()
+  endif()
+  execute_process(
+    COMMAND "${XIOKV_GEN}" path library
+    WORKING_DIRECTORY "${folder}"
+    OUTPUT_VARIABLE printed OUTPUT_STRIP_TRAILING_WHITESPACE
+    ERROR_QUIET
+    RESULT_VARIABLE code)
+  if(code EQUAL 0)
+    get_filename_component(name "${installed}" NAME)
+    set(${result} "${printed}/${name}" PARENT_SCOPE)
+  endif()
+endfunction()

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "process.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+namespace xiokv::host {
+
+namespace {
+
+std::atomic<unsigned> forks{0};
+
+/// Never destroyed: threads may use it past the end of main.
+std::mutex *const table_mutex = [] {
+  auto *made = new std::mutex;
+  pthread_atfork([] { process_mutex().lock(); },
+                 [] { process_mutex().unlock(); },
+                 [] {
+                   ++forks;
+                   process_mutex().unlock();
+                 });
+  return made;
+}();
+
+/// Signals are for the threads of the program, which may have to notice them.
+class NoSignals {
+public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  NoSignals(const NoSignals &) = delete;
+  NoSignals &operator=(const NoSignals &) = delete;
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+  sigset_t before_;
+};
+
+} // namespace
+
+std::mutex &process_mutex() { return *table_mutex; }
+
+unsigned generation() { return forks; }
+
+bool start_thread(const char *name, std::function<void()> work) {
+  const NoSignals during;
+  try {
+    std::thread thread(std::move(work));
+    pthread_setname_np(thread.native_handle(), name);
+    thread.detach();
+    return true;
+  } catch (const std::system_error &) {
+    return false;
+  }
+}
+
+} // namespace xiokv::host
