@@ -80,6 +80,27 @@ def place_parts(parts: Iterable[Parts]) -> tuple[Path, ...]:
     return tuple(path for part in parts for path in _place(part))
 
 
+def remove_parts(prefix: Path) -> tuple[Path, ...]:
+    """Remove library and host module from below a prefix, if they are there; return what went."""
+    top = prefix / LIBRARY_DIR
+    return tuple(path for folder in (top / "host", top) for path in _remove(folder))
+
+
+def _remove(folder: Path) -> Iterator[Path]:
+    if not (folder / _DESCRIPTION).is_file():
+        return
+    try:
+        # The description, which tells that the others are ours, goes last.
+        for path in [*sorted(folder.glob("*.so*")), folder / _DESCRIPTION]:
+            path.unlink()
+            yield path
+        for empty in (folder, folder.parent):
+            if not any(empty.iterdir()):
+                empty.rmdir()
+    except OSError as error:
+        raise XiokvError(f"{error.filename}: cannot be removed: {error.strerror}") from error
+
+
 def _library(folder: Path) -> Parts:
     with _faults():
         made = toolchain.build_cached(toolchain.capi_recipe(VERSION))

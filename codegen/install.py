@@ -14,8 +14,14 @@ from pathlib import Path, PurePosixPath
 
 from xiokv.codegen.config import Config, Output
 from xiokv.codegen.errors import UsageError
-from xiokv.codegen.host_library import parts_for_prefix, place_parts, refuse_a_namespace
+from xiokv.codegen.host_library import (
+    parts_for_prefix,
+    place_parts,
+    refuse_a_namespace,
+    remove_parts,
+)
 from xiokv.codegen.listed import Listed, remove_listed, write_listed
+from xiokv.codegen.naming import Names
 from xiokv.codegen.render.outputs import render_all
 from xiokv.codegen.render.packages import LIBRARY_DIR, installed_dir, render_host_pkgconfig
 from xiokv.codegen.spec.load import load_spec
@@ -83,7 +89,9 @@ def uninstall(prefix: Path, package: str | None = None) -> tuple[Path, ...]:
         raise UsageError(f"{prefix} holds {', '.join(found)}; say which with --package")
     if package is not None and package not in found:
         raise UsageError(f"{prefix} has no package {package!r}; it holds {', '.join(found)}")
-    return remove_listed(prefix, f"share/{package or found[0]}/{_LIST}", _COMMAND)
+    package = package or found[0]
+    removed = remove_listed(prefix, f"share/{package}/{_LIST}", _COMMAND)
+    return removed if package != Names().package else (*removed, *remove_parts(prefix))
 
 
 def _place(path: Path, output: Output) -> PurePosixPath:

@@ -156,3 +156,28 @@ def test_a_project_without_the_engine_has_no_library(built: Path, gen: Run, tmp_
     ran = gen("install", "--prefix", tmp_path / "p", "--host")
     assert ran.code == 2
     assert 'add "engine" to emit' in ran.err
+
+
+def test_a_project_with_a_namespace_has_no_library(built: Path, gen: Run, tmp_path: Path) -> None:
+    path = built / "xiokv.toml"
+    path.write_text(f'{path.read_text()}cpp_namespace = "acme"\n')
+    for ran in (gen("install", "--host", "--prefix", tmp_path / "p"), gen("path", "library")):
+        assert ran.code == 2
+        assert "libxiokv has one interface" in ran.err
+    assert not (tmp_path / "p").exists()
+
+
+def test_an_installed_library_is_taken_away_with_the_rest(
+    built: Path, gen: Run, tmp_path: Path
+) -> None:
+    prefix = tmp_path / "p"
+    assert gen("install", "--host", "--prefix", prefix).code == 0
+    (prefix / "lib/xiokv/mine.txt").write_text("mine")
+    told = gen("uninstall", "--prefix", prefix).out.splitlines()
+    assert f"removed {prefix / 'lib/xiokv/libxiokv.so.1'}" in told
+    mine = prefix / "lib/xiokv/mine.txt"
+    assert [path for path in prefix.rglob("*") if path.is_file()] == [mine]
+    mine.unlink()
+    assert gen("install", "--host", "--prefix", prefix).code == 0
+    assert gen("uninstall", "--prefix", prefix).code == 0
+    assert list(prefix.iterdir()) == []

@@ -37,6 +37,10 @@ def test_without_a_namespace_the_text_is_left_as_it_is(usual: Texts) -> None:
     assert in_namespace(usual, Names()) is usual
 
 
+# The library's interface is one, under plain names: a copy of another name has none of it.
+LIBRARY = {"include/xiokv.h", "include/xiokv_emulator.h", "include/xiokv/host_streams.h"}
+
+
 def test_a_namespace_changes_names_alone(usual: Texts, named: Texts) -> None:
     """Its lines taken out and its names put back, the text is the usual one."""
     back = {}
@@ -44,7 +48,8 @@ def test_a_namespace_changes_names_alone(usual: Texts, named: Texts) -> None:
         for added, before in ((OPENING, ""), (CLOSING, ""), ("ACME_KV_", "XIOKV_")):
             text = text.replace(added, before)
         back[path.replace("/acme/kv/", "/xiokv/")] = text.replace("acme/kv/", "xiokv/")
-    assert back == usual
+    assert back == {path: text for path, text in usual.items() if path not in LIBRARY}
+    assert usual.keys() >= LIBRARY
 
 
 def test_all_that_is_declared_is_in_the_namespace(named: Texts) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.runtime.forking import in_child
 from xiokv.runtime import KV, Outcome, Passthrough, RuntimeFault, load, passthrough
-from xiokv.runtime.nvme import opened
+from xiokv.runtime.nvme import library
 
 from .conftest import DEVICE, Standin
 from .test_entries import EXIST, Queue, sqe
@@ -40,7 +40,7 @@ def test_one_that_is_dropped_ends_likewise(standin: Standin) -> None:
 
 
 def test_a_device_that_answers_nothing_leaves_nothing(standin: Standin) -> None:
-    @opened.IOCTL
+    @library.IOCTL
     def deaf(fd: int, request: int, argument: int) -> int:
         identify = request == 0xC0504E47
         return 2 if identify else int(standin.ioctl(fd, ctypes.c_ulong(request), None))
