@@ -20,6 +20,7 @@ from xiokv.codegen.version import VERSION
 from xiokv.runtime import toolchain
 
 _LINK_NAME = "libxiokv.so"
+_HOST_MODULE = "xiokv_host.so"
 _DESCRIPTION = toolchain.DESCRIPTION
 
 
@@ -83,22 +84,35 @@ def place_parts(parts: Iterable[Parts]) -> tuple[Path, ...]:
 def remove_parts(prefix: Path) -> tuple[Path, ...]:
     """Remove library and host module from below a prefix, if they are there; return what went."""
     top = prefix / LIBRARY_DIR
-    return tuple(path for folder in (top / "host", top) for path in _remove(folder))
+    parts = (
+        Parts(top / "host", (Path(_HOST_MODULE),)),
+        Parts(top, (Path(toolchain.SONAME),), _LINK_NAME),
+    )
+    return tuple(path for part in parts for path in _remove(part))
 
 
-def _remove(folder: Path) -> Iterator[Path]:
+def _remove(parts: Parts) -> Iterator[Path]:
+    folder = parts.folder
     if not (folder / _DESCRIPTION).is_file():
         return
     try:
+        if _is_our_link(parts):
+            (folder / parts.link).unlink()
+            yield folder / parts.link
         # The description, which tells that the others are ours, goes last.
-        for path in [*sorted(folder.glob("*.so*")), folder / _DESCRIPTION]:
-            path.unlink()
-            yield path
+        for name in (parts.files[0].name, _DESCRIPTION):
+            (folder / name).unlink(missing_ok=True)
+            yield folder / name
         for empty in (folder, folder.parent):
             if not any(empty.iterdir()):
                 empty.rmdir()
     except OSError as error:
         raise XiokvError(f"{error.filename}: cannot be removed: {error.strerror}") from error
+
+
+def _is_our_link(parts: Parts) -> bool:
+    link = parts.folder / parts.link
+    return bool(parts.link) and link.is_symlink() and str(link.readlink()) == parts.files[0].name
 
 
 def _library(folder: Path) -> Parts:
@@ -111,10 +125,17 @@ def _refuse_strangers(parts: Parts) -> None:
     for file in parts.files:
         place = parts.folder / file.name
         if place.exists() and not (parts.folder / _DESCRIPTION).is_file():
-            raise XiokvError(
-                f"{place}: in the way is something that xiokv-gen did not write; move it, or"
-                " choose another place"
-            )
+            raise _in_the_way(place)
+    link = parts.folder / parts.link
+    if parts.link and (link.exists() or link.is_symlink()) and not _is_our_link(parts):
+        raise _in_the_way(link)
+
+
+def _in_the_way(place: Path) -> XiokvError:
+    return XiokvError(
+        f"{place}: in the way is something that xiokv-gen did not write; move it, or choose"
+        " another place"
+    )
 
 
 def _place(parts: Parts) -> Iterator[Path]:
@@ -129,7 +150,7 @@ def _place(parts: Parts) -> Iterator[Path]:
                 shutil.copy(file, making)
                 making.replace(place)
                 yield place
-        if parts.link and not link.is_symlink():
+        if parts.link and not _is_our_link(parts):
             link.symlink_to(parts.files[0].name)
             yield link
     except OSError as error:

@@ -129,6 +129,10 @@ void pack_values(uint32_t opcode, const xiokv_request &request,
                             ? std::min(rules.transfer_max, rules.value_max)
                             : rules.transfer_max;
   const bool placed = request.offsets != nullptr;
+  if (request.sizes == nullptr && request.buffer_size == 0)
+    refuse(XIOKV_E_ARGUMENT,
+           "buffer_size is 0; give that of the buffer, or sizes where all "
+           "values have 0 bytes");
   if (placed && request.stride != 0)
     refuse(XIOKV_E_ARGUMENT, "offsets and stride: give one of both");
   if (placed && request.sizes == nullptr && request.size == 0)

@@ -85,10 +85,10 @@ std::string cached_place(const std::string &cache) {
       project.empty() ? "none" : "nothing at " + project;
   refuse(XIOKV_E_MISSING,
          "no host module: name one, or run xiokv-gen build --target host in a "
-         "project\nlooked at $XIOKV_MODULE: not set\nlooked at the nearest "
-         "xiokv.toml: %s\nlooked beside this library: nothing at %s\nlooked at "
-         "the user's cache: nothing by xiokv %s in %s",
-         nearest.c_str(), beside.c_str(), XIOKV_GENERATOR, cache.c_str());
+         "project\nlooked at $XIOKV_MODULE: not set\nlooked beside this "
+         "library: nothing at %s\nlooked at the nearest xiokv.toml: %s\nlooked "
+         "at the user's cache: nothing by xiokv %s in %s",
+         beside.c_str(), nearest.c_str(), XIOKV_GENERATOR, cache.c_str());
 }
 
 } // namespace
@@ -99,13 +99,13 @@ Found find_module(const char *named) {
   const std::string asked = environment("XIOKV_MODULE");
   if (!asked.empty())
     return {asked, "$XIOKV_MODULE"};
+  const std::string beside = installed_place();
+  if (!beside.empty() && is_module(beside))
+    return {beside, "this library's folder"};
   const std::string compiled = compile_folder();
   const std::string project = compiled.empty() ? "" : compiled + "/host";
   if (!project.empty() && is_module(project))
     return {project, "the nearest xiokv.toml"};
-  const std::string beside = installed_place();
-  if (!beside.empty() && is_module(beside))
-    return {beside, "this library's folder"};
   const std::string cache = cache_folder(), kept = cached_place(cache);
   if (!kept.empty())
     return {kept, "the user's cache"};

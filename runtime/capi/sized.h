@@ -10,6 +10,10 @@
 
 namespace xiokv::host {
 
+/// @brief Size of a structure in the first version of the library. One that has
+/// grown since states here what it was.
+template <class Structure> constexpr size_t first_size = sizeof(Structure);
+
 /// @brief Take a structure in. Members that a caller of an older version does
 /// not know are 0; those of a newer one have to be.
 /// @param given Begins with its size as a uint32_t; NULL: all 0.
@@ -21,13 +25,13 @@ Structure sized(const Structure *given, const char *name) {
     return taken;
   const size_t size = given->struct_size;
   const auto *const bytes = reinterpret_cast<const unsigned char *>(given);
-  if (size < sizeof given->struct_size ||
+  if (size < first_size<Structure> ||
       std::any_of(
           bytes + std::min(size, sizeof taken), bytes + size,
           [](unsigned char byte) { return byte != 0; }))
     refuse(XIOKV_E_ARGUMENT,
-           "%s->struct_size is %zu; it is the size of the structure, %zu bytes "
-           "here, and members that are not known here are 0",
+           "%s->struct_size is %zu; set it to the sizeof of the structure, %zu "
+           "here, and members that this version does not know to 0",
            name, size, sizeof taken);
   memcpy(&taken, given, std::min(size, sizeof taken));
   return taken;

@@ -26,6 +26,8 @@ xiokv_emu *xiokv_emu_create(const xiokv_emu_config *config, char *error,
                             size_t error_size) {
   xiokv::emulator::Config completed;
   std::string reason;
+  if (config == nullptr)
+    return refuse("config is NULL", error, error_size);
   if (!xiokv::emulator::complete(*config, completed, reason))
     return refuse(reason, error, error_size);
   try {

@@ -77,8 +77,8 @@ def _description(target: str, generated: Path, generator: str) -> dict[str, Any]
     described = generated / "kernels" / "kv_module.json"
     if not described.is_file() or not (generated / _UNIT).is_file():
         raise RuntimeFault(
-            f"no kernels in {generated}: the project does not emit the engine;"
-            ' add "engine" to emit in xiokv.toml and run xiokv-gen build'
+            f'no kernels in {generated}: run xiokv-gen build, with "engine" among emit in'
+            " xiokv.toml"
         )
     try:
         read: dict[str, Any] = json.loads(described.read_text(encoding="utf-8"))

@@ -36,8 +36,10 @@ struct xiokv_module;
 /// It has to be whole (SHA-256), for this machine's processor, of this
 /// library's ABI, and of the spec that its description says.
 /// @param place Its folder, its file or its module.json. With NULL the first
-/// of these that is there: $XIOKV_MODULE, the compile folder of the nearest
-/// xiokv.toml, what was installed beside this library, the user's cache.
+/// of these that is there: $XIOKV_MODULE, what was installed beside this
+/// library, the compile folder of the nearest xiokv.toml, the user's cache. A
+/// program that runs with more rights than those who write where it runs names
+/// the place.
 /// @param module Gets a handle, for xiokv_unload.
 /// @return XIOKV_E_MISSING where there is none, XIOKV_E_MODULE where it cannot
 /// be used.

@@ -181,3 +181,32 @@ def test_an_installed_library_is_taken_away_with_the_rest(
     assert gen("install", "--host", "--prefix", prefix).code == 0
     assert gen("uninstall", "--prefix", prefix).code == 0
     assert list(prefix.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["file", "link"])
+def test_a_library_of_another_is_in_the_way_and_stays(
+    built: Path, gen: Run, tmp_path: Path, what: str
+) -> None:
+    folder = tmp_path / "p/lib/xiokv"
+    folder.mkdir(parents=True)
+    (folder / "libxiokv.so.0").write_text("other")
+    if what == "link":
+        (folder / "libxiokv.so").symlink_to("libxiokv.so.0")
+    else:
+        (folder / "libxiokv.so").write_text("other")
+    ran = gen("install", "--host", "--prefix", tmp_path / "p")
+    assert ran.code == 1
+    assert f"{folder / 'libxiokv.so'}: in the way" in ran.err
+    assert {path.name for path in (tmp_path / "p").rglob("*")} == {
+        *("lib", "xiokv", "libxiokv.so", "libxiokv.so.0")
+    }
+
+
+def test_pkg_config_needs_no_other_package(built: Path, gen: Run, tmp_path: Path) -> None:
+    path = built / "xiokv.toml"
+    path.write_text(path.read_text().replace(EMIT, 'emit = ["headers", "engine"]\n'))
+    assert gen("install", "--host", "--prefix", tmp_path / "p").code == 0
+    need("pkg-config")
+    folder = tmp_path / "p/share/pkgconfig"
+    said = well("pkg-config", "--cflags", "xiokv-host", PKG_CONFIG_PATH=folder)
+    assert said.strip() == f"-I{tmp_path / 'p/share/pkgconfig/../..'}/include"

@@ -94,17 +94,34 @@ static void sizes_of_structures(struct xiokv_ctx *ctx) {
     struct xiokv_request request;
     uint64_t more;
   } newer;
-  struct xiokv_request older = make_request(&key, 1);
+  struct xiokv_request smaller = make_request(&key, 1);
   memset(&newer, 0, sizeof newer);
   newer.request = make_request(&key, 1);
   newer.request.struct_size = sizeof newer;
   CHECK(xiokv_exist(ctx, &newer.request, NULL) >= 0);
   newer.more = 1;
   CHECK_REFUSED(xiokv_exist(ctx, &newer.request, NULL), XIOKV_E_ARGUMENT,
-                "not known here");
-  older.struct_size = offsetof(struct xiokv_request, semantic);
-  older.semantic.cdw11 = ~0u;
-  CHECK(xiokv_exist(ctx, &older, NULL) >= 0);
+                "does not know to 0");
+  smaller.struct_size = sizeof(void *); /* of a pointer, by mistake */
+  CHECK_REFUSED(xiokv_exist(ctx, &smaller, NULL), XIOKV_E_ARGUMENT,
+                "set it to the sizeof");
+}
+
+/* A value is not replaced by an empty one for want of a size. */
+static void forgotten_sizes(struct xiokv_ctx *ctx) {
+  static char value[64];
+  const uint32_t none = 0;
+  struct xiokv_request store = make_request(&key, 1);
+  CHECK_REFUSED(xiokv_store(ctx, &store, NULL), XIOKV_E_ARGUMENT,
+                "buffer_size is 0");
+  store.buffer = value;
+  CHECK_REFUSED(xiokv_store(ctx, &store, NULL), XIOKV_E_ARGUMENT,
+                "buffer_size is 0");
+  CHECK_REFUSED(xiokv_retrieve(ctx, &store, NULL), XIOKV_E_ARGUMENT,
+                "buffer_size is 0");
+  store.sizes = &none;
+  CHECK(xiokv_store(ctx, &store, NULL) == 0);
+  CHECK(xiokv_delete(ctx, &store, NULL) >= 0);
 }
 
 static void attaching(xiokv_emu *emu) {
@@ -172,6 +189,7 @@ void run_refused(void) {
   CHECK(limits.transfer_max == 1 << 20 && limits.queues_max == 16);
   requests(ctx);
   sizes_of_structures(ctx);
+  forgotten_sizes(ctx);
   attaching(emu);
   loading();
   CHECK(xiokv_detach(ctx) == 0);
