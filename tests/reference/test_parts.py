@@ -20,6 +20,7 @@ from xiokv_reference import PARTS, Project, expand, flow, headers, sqe_picture, 
 from xiokv_reference.markdown import plain
 
 from xiokv.codegen.bits import Bits
+from xiokv.codegen.config import load_config
 from xiokv.codegen.errors import XiokvError
 from xiokv.codegen.spec.model import SemanticField
 
@@ -262,5 +263,6 @@ def test_a_page_gets_its_parts(spec: Any) -> None:
 
 
 def test_headers_that_are_not_built_are_an_error_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "xiokv.toml").touch()
     with pytest.raises(XiokvError, match="run xiokv-gen build"):
-        headers.public(tmp_path)
+        headers.public(load_config(str(tmp_path)).output)

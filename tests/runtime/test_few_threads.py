@@ -21,7 +21,8 @@ driver = HostDriver(Path(sys.argv[1]))
 before, task = work(driver), work(driver, queues=6)
 before.launch("note").wait()
 ctypes.CDLL(None).allow_threads(int(sys.argv[2]))
-task.launch("note").wait()
+task.batch.count = 1 + int(sys.argv[2])  # each of the threads has one at the same time
+task.launch("meet_some").wait()
 first = before.notes[0][1] + 1
 assert sorted(place for _, place in task.notes) == list(range(first, first + 6)), task.notes
 print(len({thread for thread, _ in task.notes}))

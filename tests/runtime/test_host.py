@@ -43,6 +43,14 @@ void meet(const xiokv_batch *batch, uint32_t number) {
     usleep(10);
   note(batch, number);
 }
+void meet_some(const xiokv_batch *batch, uint32_t number) {
+  if (number < batch->count) {
+    uint32_t *count = come(batch);
+    while (__atomic_load_n(count, __ATOMIC_SEQ_CST) != batch->count)
+      usleep(10);
+  }
+  note(batch, number);
+}
 void hold(const xiokv_batch *batch, uint32_t number) {
   come(batch);
   uint32_t *stop = &reinterpret_cast<xiokv_stop *>(batch->stop)->flag;

@@ -70,6 +70,8 @@ class _Pages:
             config.breathe_projects_source["xiokv"] = (str(folder), headers.public(project.output))
             doxygen = config.breathe_doxygen_config_options
             own = doxygen["PREDEFINED"].replace("XIOKV_", project.output.names.macros)
+            if project.output.names.cpp_namespace:  # which C, as which headers are read, has not
+                own = own.replace("__cplusplus ", "")
             doxygen["PREDEFINED"] = own
         except XiokvError as error:
             raise ConfigError(str(error)) from error
