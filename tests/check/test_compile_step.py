@@ -88,4 +88,4 @@ def test_a_project_without_the_engine_is_told_how_to_get_it(fetched: Path, run) 
     path.write_text(path.read_text(encoding="utf-8") + 'emit = ["headers"]\n')
     outcome = run("build", "--target", "host")
     assert outcome.code == 1
-    assert 'add "engine" to emit' in outcome.err
+    assert 'run xiokv-gen build, with "engine" among emit' in outcome.err
