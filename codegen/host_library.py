@@ -100,9 +100,10 @@ def _remove(parts: Parts) -> Iterator[Path]:
             (folder / parts.link).unlink()
             yield folder / parts.link
         # The description, which tells that the others are ours, goes last.
-        for name in (parts.files[0].name, _DESCRIPTION):
-            (folder / name).unlink(missing_ok=True)
-            yield folder / name
+        for path in (folder / parts.files[0].name, folder / _DESCRIPTION):
+            if path.exists():
+                path.unlink()
+                yield path
         for empty in (folder, folder.parent):
             if not any(empty.iterdir()):
                 empty.rmdir()

@@ -33,7 +33,7 @@ class TraceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Totals since the controller was made; ``emulator.h`` says what each counts."""
+    """Totals since the controller was made; ``xiokv_emulator.h`` says what each counts."""
 
     commands: int
     completions: int
