@@ -66,8 +66,8 @@ bool Controller::create_queue(const Made &made) {
       queues_.count(made.qid) != 0)
     return false;
   Line *line = &doorbells_[2 * made.qid];
-  queues_[made.qid] =
-      std::make_shared<Queue>(made, &line[0].doorbell, &line[1].doorbell);
+  queues_[made.qid] = std::make_shared<Queue>(made, &line[0].doorbell,
+                                              &line[1].doorbell, traffic_);
   return true;
 }
 
@@ -87,7 +87,8 @@ bool Controller::delete_queue(uint32_t qid) {
 }
 
 Counters Controller::counters() const {
-  return {commands_, completions_, device_.failures(), device_.last_errno()};
+  return {traffic_.commands, traffic_.completions, device_.failures(),
+          device_.last_errno()};
 }
 
 void Controller::follow() {
@@ -101,15 +102,14 @@ void Controller::follow() {
 
 bool Controller::fetch_all() {
   const std::lock_guard<std::mutex> table(table_mutex_);
-  uint64_t fetched = 0;
+  bool fetched = false;
   for (const auto &[qid, queue] : queues_)
-    for (Work next = {queue, {}}; queue->fetch(next.sqe); ++fetched) {
+    for (Work next = {queue, {}}; queue->fetch(next.sqe); fetched = true) {
       const std::lock_guard<std::mutex> lock(work_mutex_);
       work_.push_back(next);
       waiting_.notify_one();
     }
-  commands_ += fetched;
-  return fetched != 0;
+  return fetched;
 }
 
 /// What a queue that is going has not handed to the driver yet is dropped.
@@ -117,7 +117,7 @@ void Controller::work() {
   for (Work next; take(next); next = {}) {
     const Outcome outcome =
         next.queue->closed() ? Outcome{} : device_.run(next.sqe);
-    completions_ += next.queue->complete(next.sqe, outcome) ? 1 : 0;
+    next.queue->complete(next.sqe, outcome);
   }
 }
 

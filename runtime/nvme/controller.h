@@ -54,8 +54,7 @@ private:
   const Options config_;
   Device device_;
   std::vector<Line> doorbells_;
-  std::atomic<uint64_t> commands_{0};
-  std::atomic<uint64_t> completions_{0};
+  Traffic traffic_;
   std::atomic<bool> stopping_{false};
 
   std::mutex table_mutex_; ///< Held by whoever changes or visits the table.

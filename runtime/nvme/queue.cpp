@@ -24,9 +24,10 @@ void write(uint64_t address, const Cqe &cqe) {
 
 } // namespace
 
-Queue::Queue(const Made &made, uint32_t *tail_doorbell, uint32_t *head_doorbell)
-    : made_(made), tail_doorbell_(tail_doorbell),
-      head_doorbell_(head_doorbell) {
+Queue::Queue(const Made &made, uint32_t *tail_doorbell, uint32_t *head_doorbell,
+             Traffic &traffic)
+    : made_(made), tail_doorbell_(tail_doorbell), head_doorbell_(head_doorbell),
+      traffic_(traffic) {
   __atomic_store_n(tail_doorbell_, 0, __ATOMIC_RELEASE);
   __atomic_store_n(head_doorbell_, 0, __ATOMIC_RELEASE);
 }
@@ -40,6 +41,7 @@ bool Queue::fetch(Sqe &sqe) {
   sqe = reinterpret_cast<const Sqe *>(made_.sq)[sq_head_];
   sq_head_ = next(sq_head_, made_.sq_depth);
   ++in_flight_;
+  ++traffic_.commands;
   return true;
 }
 
@@ -50,9 +52,10 @@ uint32_t Queue::room() {
   return head >= depth ? 0 : (head + depth - cq_tail_ - 1) % depth;
 }
 
-bool Queue::complete(const Sqe &sqe, const Outcome &outcome) {
+void Queue::complete(const Sqe &sqe, const Outcome &outcome) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!closed_) {
+    ++traffic_.completions;
     const uint64_t last = uint64_t{outcome.status} << 1 | phase_;
     write(made_.cq + sizeof(Cqe) * cq_tail_,
           {{outcome.result, sq_head_ | uint64_t{made_.qid} << 16 |
@@ -62,7 +65,6 @@ bool Queue::complete(const Sqe &sqe, const Outcome &outcome) {
   }
   if (--in_flight_ == 0)
     ended_.notify_all();
-  return !closed_;
 }
 
 void Queue::close() {

@@ -3,6 +3,7 @@
 /// @brief A queue pair in this process's memory: entries in, completions out.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -10,10 +11,18 @@
 
 namespace xiokv::passthrough {
 
+/// @brief Entries fetched and completions posted, by all queues. Each is
+/// counted before anyone can see its effect.
+struct Traffic {
+  std::atomic<uint64_t> commands{0};
+  std::atomic<uint64_t> completions{0};
+};
+
 /// @brief A queue pair. One thread fetches; any may complete.
 class Queue {
 public:
-  Queue(const Made &made, uint32_t *tail_doorbell, uint32_t *head_doorbell);
+  Queue(const Made &made, uint32_t *tail_doorbell, uint32_t *head_doorbell,
+        Traffic &traffic);
 
   /// @brief Take the next entry, if there is one and the completion ring has
   /// room for all that was fetched.
@@ -21,8 +30,7 @@ public:
 
   /// @brief Post the completion of a fetched entry, or where the queue is going
   /// drop it.
-  /// @return Whether it was posted.
-  bool complete(const Sqe &sqe, const Outcome &outcome);
+  void complete(const Sqe &sqe, const Outcome &outcome);
 
   /// @brief Fetch no more, and post no more.
   void close();
@@ -37,6 +45,7 @@ private:
   const Made made_;
   uint32_t *const tail_doorbell_;
   uint32_t *const head_doorbell_;
+  Traffic &traffic_;
 
   mutable std::mutex mutex_;
   std::condition_variable ended_;

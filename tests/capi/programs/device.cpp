@@ -69,6 +69,11 @@ void a_device_by_itself() {
   CHECK(xiokv_device_count(device, &counters) == 0);
   CHECK(counters.failures == 1 && counters.last_errno == ENODEV);
   CHECK(counters.commands == 1 && counters.completions == 1);
+  for (uint64_t count = 2; count < 500; ++count) {
+    CHECK(xiokv_exist(ctx, &request, nullptr) == 1);
+    CHECK(xiokv_device_count(device, &counters) == 0);
+    CHECK(counters.commands == count && counters.completions == count);
+  }
   CHECK(xiokv_device_reset(device) == 0); // takes the queues away
   CHECK(xiokv_confirm_deleted(ctx) == 0);
   CHECK(xiokv_reset(ctx) == 0);
