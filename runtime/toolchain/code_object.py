@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgpack
+import msgspec
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection, SymbolTableSection
@@ -50,7 +50,7 @@ def code_object_figures(path: Path) -> Mapping[str, Any]:
                 "kernels": names,
                 "functions": sorted(_functions(elf) - names.keys()),
             }
-    except (ELFError, KeyError, TypeError, ValueError) as error:
+    except (ELFError, msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
         raise RuntimeFault(
             f"{path.name} is no AMD code object that xiokv can read: {error!r}"
         ) from error
@@ -64,7 +64,7 @@ def _metadata(elf: ELFFile) -> Any:
         for note in section.iter_notes()
         if note["n_name"] == "AMDGPU"
     )
-    return msgpack.unpackb(next(notes, {"n_descdata": b"\x80"})["n_descdata"])
+    return msgspec.msgpack.decode(next(notes, {"n_descdata": b"\x80"})["n_descdata"])
 
 
 def _kernel(kernel: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,264 @@
+"""Blocks by content on a namespace: digests and payloads in, a state a block out.
+
+A block is one value, or several where the namespace takes none so large, and a record beside
+it. All values of a call go in one batch, straight from and to the caller's memory. Nothing is
+overwritten unless that is asked for: of two writers of one content the first stays, and the
+other learns which checksum its bytes have.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xiokv.runtime.abi import Outcome
+from xiokv.runtime.arguments import integer
+from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.kv import KV
+from xiokv.runtime.kvcache.checksums import ALGORITHMS, DEFAULT, Algorithm, Checksums, checksums_of
+from xiokv.runtime.kvcache.checksums import SIZE as CHECKSUM_SIZE
+from xiokv.runtime.kvcache.keyspace import DIGEST_SIZE, Digests, record_keys
+from xiokv.runtime.kvcache.memory import on_host, slices
+from xiokv.runtime.kvcache.parts import Parts, part_bytes_for, split
+from xiokv.runtime.kvcache.putting import Put, Putting
+from xiokv.runtime.kvcache.records import RECORD, Records, records_of, same_rows, well_formed
+from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
+from xiokv.runtime.kvcache.wanted import Wanted, checked_digests, wanted_blocks
+from xiokv.runtime.results import Result
+from xiokv.runtime.spans import span_of
+
+_STATE_OF = np.full(256, BlockState.FAILED, np.uint8)
+_STATE_OF[Outcome.OK] = BlockState.LANDED
+_STATE_OF[Outcome.TRUNCATED] = BlockState.WRONG_SIZE
+_STATE_OF[Outcome.MISSING] = BlockState.MISSING
+_STATE_OF[Outcome.TIMEOUT] = BlockState.TIMEOUT
+_STATE_OF[Outcome.CANCELLED] = BlockState.CANCELLED
+
+_PUT_OF = np.full(256, PutState.FAILED, np.uint8)
+_PUT_OF[Outcome.OK] = PutState.STORED
+_PUT_OF[Outcome.EXISTS] = PutState.SHARED
+
+# Most bytes that are read back at a time.
+_READ_BACK = 64 << 20
+
+
+class BlockStore:
+    """Stores and fetches blocks by their digests.
+
+    Args:
+        kv: the calls on the namespace; several stores may share them.
+        checksum: how payloads are checked.
+        part_bytes: largest value; by default the largest that the namespace takes.
+
+    Attributes:
+        checksum: as given.
+        part_bytes: as given or found.
+    """
+
+    def __init__(
+        self, kv: KV, *, checksum: Algorithm = DEFAULT, part_bytes: int | None = None
+    ) -> None:
+        largest = min(kv.limits.value_max, kv.queues.max_transfer)
+        self.part_bytes = part_bytes_for(largest) if part_bytes is None else part_bytes
+        if not 4 <= integer("part_bytes", self.part_bytes) <= largest or self.part_bytes % 4:
+            raise ArgumentFault(
+                f"part_bytes is {part_bytes}; allowed are multiples of 4 up to {largest}, the"
+                " largest value of this namespace and attachment"
+            )
+        if checksum not in ALGORITHMS:
+            raise ArgumentFault(f"checksum is {checksum!r}; allowed are {', '.join(ALGORITHMS)}")
+        self.kv = kv
+        self.checksum = checksum
+
+    def put(
+        self,
+        digests: Digests,
+        payloads: Any,
+        *,
+        sizes: Any,
+        offsets: Any = None,
+        replace: bool = False,
+    ) -> Put:
+        """Store blocks that are not there, then their records.
+
+        Args:
+            digests: (n, 32), as a `Keyspace` makes them.
+            payloads: a contiguous buffer, on the host or in the driver's GPU.
+            sizes: bytes of each block, or one number for all.
+            offsets: where each begins, in multiples of 4; one after the other by default.
+            replace: store over what is there, where that is the same content or has no record.
+
+        Raises:
+            RuntimeFault: the batch could not be run.
+        """
+        wanted = wanted_blocks(digests, sizes, offsets)
+        memory = on_host("payloads", payloads)
+        own = checksums_of(self.checksum, slices(memory, wanted.offsets, wanted.sizes))
+        putting = Putting(self, wanted, payloads, own)
+        return putting.replace() if replace else putting.run()
+
+    def get(
+        self,
+        digests: Digests,
+        out: Any,
+        *,
+        sizes: Any,
+        offsets: Any = None,
+        checksums: Checksums | None = None,
+        verify: bool = True,
+        copy: bool = False,
+    ) -> States:
+        """Fetch blocks into their slots, all in one batch, and check what landed.
+
+        Args:
+            digests: as for `put`.
+            out: a contiguous buffer, on the host or in the driver's GPU.
+            sizes: as for `put`; a stored block of another size is WRONG_SIZE.
+            offsets: as for `put`.
+            checksums: what a manifest says the payloads have; without them, each block's
+                record is fetched first.
+            verify: compare checksums; without it blocks are LANDED at best.
+            copy: where the driver does not reach `out`, go by memory that it reaches.
+
+        Returns:
+            A `BlockState` a block. Bytes of a slot count only where its state is usable.
+        """
+        wanted = wanted_blocks(digests, sizes, offsets)
+        if checksums is not None:
+            states = self._fetch(wanted, out, copy)
+            return self.check(states, checksums, out, wanted) if verify else states
+        states, records = self.look_up(wanted)
+        there = np.flatnonzero(states == BlockState.LANDED)
+        states[there] = self._fetch(wanted.chosen(there), out, copy)
+        return self.check(states, records["checksum"], out, wanted) if verify else states
+
+    def verify(
+        self, states: States, checksums: Checksums, out: Any, *, sizes: Any, offsets: Any = None
+    ) -> States:
+        """Compare the checksums of blocks that have LANDED.
+
+        Args:
+            states: as `get` returned them.
+            checksums: (n, 16).
+            out: as for `get`.
+            sizes: as for `get`.
+            offsets: as for `get`.
+        """
+        digests = np.zeros((len(states), DIGEST_SIZE), np.uint8)
+        return self.check(states, checksums, out, wanted_blocks(digests, sizes, offsets))
+
+    def exist(self, digests: Digests) -> npt.NDArray[np.bool_]:
+        """Tell which blocks are there, whole, by their records."""
+        digests = checked_digests(digests)
+        result = self.kv.exist(record_keys(digests))
+        found: npt.NDArray[np.bool_] = result.status == Outcome.OK
+        return found
+
+    def delete(self, digests: Digests, *, sizes: Any) -> None:
+        """Delete blocks, their records first.
+
+        Raises:
+            BatchFault: keys could not be deleted; those that are not there are no fault.
+        """
+        wanted = wanted_blocks(digests, sizes, None)
+        self.kv.delete(record_keys(wanted.digests)).raise_for_status()
+        self.kv.delete(self._parts(wanted).keys).raise_for_status()
+
+    def check(self, states: States, checksums: Checksums, out: Any, wanted: Wanted) -> States:
+        """Return states after a look at the bytes of those that have LANDED."""
+        landed = np.flatnonzero(states == BlockState.LANDED)
+        if not landed.size:
+            return states
+        memory = on_host("out", out)
+        blocks = slices(memory, wanted.offsets[landed], wanted.sizes[landed])
+        right = same_rows(checksums_of(self.checksum, blocks), checksums[landed])
+        checked = states.copy()
+        checked[landed] = np.where(right, BlockState.VERIFIED, BlockState.CORRUPT)
+        return checked
+
+    def store_parts(self, wanted: Wanted, payloads: Any, if_absent: bool) -> tuple[States, States]:
+        """Store the values of blocks; return the worst and the best `PutState` of each."""
+        parts = self._parts(wanted)
+        result = self.kv.store(
+            parts.keys,
+            payloads,
+            sizes=parts.sizes,
+            offsets=parts.offsets,
+            if_absent=if_absent,
+            copy=True,
+        )
+        states = _PUT_OF[result.status]
+        return parts.worst(states), parts.lowest(states)
+
+    def store_records(self, wanted: Wanted, checksums: Checksums, if_absent: bool) -> States:
+        """Store the records of blocks; return a `PutState` each."""
+        records = records_of(
+            wanted.digests, wanted.sizes, checksums, self.checksum, self.part_bytes
+        )
+        result = self.kv.store(
+            record_keys(wanted.digests),
+            records.view(np.uint8),
+            sizes=RECORD.itemsize,
+            offsets=np.arange(len(records)) * RECORD.itemsize,
+            if_absent=if_absent,
+            copy=True,
+        )
+        return _PUT_OF[result.status]
+
+    def look_up(self, wanted: Wanted) -> tuple[States, Records]:
+        """Return the records of blocks, and for each LANDED or what is the matter with it."""
+        records = np.zeros(len(wanted.digests), RECORD)
+        result = self.kv.retrieve(
+            record_keys(wanted.digests),
+            records.view(np.uint8),
+            sizes=RECORD.itemsize,
+            offsets=np.arange(len(records)) * RECORD.itemsize,
+            copy=True,
+        )
+        states = _landed(result, RECORD.itemsize)
+        landed = states == BlockState.LANDED
+        right_size = (records["bytes"] == wanted.sizes) & (
+            records["part_bytes"] == self._split_at(wanted)
+        )
+        states[landed & ~right_size] = BlockState.WRONG_SIZE
+        states[landed & ~same_rows(records["digest"], wanted.digests)] = BlockState.COLLISION
+        states[landed & ~well_formed(records, self.checksum)] = BlockState.CORRUPT
+        return states, records
+
+    def read_back(self, wanted: Wanted) -> tuple[States, Checksums]:
+        """Fetch blocks, and return the checksums of what landed; a few blocks at a time."""
+        states = np.empty(len(wanted), np.uint8)
+        seen = np.zeros((len(wanted), CHECKSUM_SIZE), np.uint8)
+        ends = np.cumsum(wanted.sizes)
+        for some in np.split(
+            np.arange(len(wanted)), np.flatnonzero(np.diff(ends // _READ_BACK)) + 1
+        ):
+            chosen = wanted.chosen(some).packed()
+            memory = np.zeros(chosen.end, np.uint8)
+            states[some] = self._fetch(chosen, memory, copy=True)
+            blocks = slices(span_of("memory", memory), chosen.offsets, chosen.sizes)
+            seen[some] = checksums_of(self.checksum, blocks)
+        return states, seen
+
+    def _split_at(self, wanted: Wanted) -> Ints:
+        return np.where(wanted.sizes > self.part_bytes, self.part_bytes, 0)
+
+    def _fetch(self, wanted: Wanted, out: Any, copy: bool) -> States:
+        parts = self._parts(wanted)
+        result = self.kv.retrieve(
+            parts.keys, out, sizes=parts.sizes, offsets=parts.offsets, copy=copy
+        )
+        return parts.worst(_landed(result, parts.sizes))
+
+    def _parts(self, wanted: Wanted) -> Parts:
+        return split(wanted.digests, wanted.sizes, wanted.offsets, self.part_bytes)
+
+
+def _landed(result: Result, sizes: Any) -> States:
+    """Return LANDED for values of the right size, or what is the matter with them."""
+    states = _STATE_OF[result.status]
+    wrong = (states == BlockState.LANDED) & (result.value_size != sizes)
+    states[wrong] = BlockState.WRONG_SIZE
+    return states

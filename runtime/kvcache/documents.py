@@ -1,0 +1,153 @@
+"""Documents of this layer: JSON in, typed values out, and canonical bytes back.
+
+A document says in `schema` which it is and in what version: ``xiokv-plan/1.0``. Fields that
+this version does not know are left out when a document is read, so that a newer minor version
+can be read here; a newer major version is refused. Canonical bytes are UTF-8 JSON with sorted
+names and without spaces; a number without a fraction is written without one, and a field that
+has its default is left out, so that fields which are added later change no digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from xiokv.runtime.errors import RuntimeFault
+
+D = TypeVar("D", bound="Document")
+
+Text = Annotated[str, Meta(min_length=1, max_length=1024)]
+Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
+Positive = Annotated[int, Meta(ge=1, le=(1 << 53) - 1)]
+# A $ alone would let a newline follow.
+Hex16 = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}(?!\n)$", description="16 bytes in hex")]
+Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}(?!\n)$", description="32 bytes in hex")]
+HexDigest = Annotated[
+    str,
+    Meta(pattern=r"^([0-9a-f]{2}){16,64}(?!\n)$", description="16 to 64 bytes in hex"),
+]
+
+_SCHEMA = re.compile(r"(xiokv-[a-z]+)/([0-9]{1,6})\.([0-9]{1,6})")
+_PLACE = re.compile(r"^(.*) - at `\$?\.?(.*)`$", re.DOTALL)
+_SHOWN = 5
+
+
+class DocumentFault(RuntimeFault, ValueError):
+    """A document that cannot be taken; the message names the field."""
+
+
+class Range(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Whole numbers from `start` up to and without `end`; ``[start, end]`` in JSON."""
+
+    start: Count
+    end: Count
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __str__(self) -> str:
+        return f"[{self.start}, {self.end})"
+
+
+class Document(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A document; a subclass names its kind and version and says what else has to hold."""
+
+    #: What the subclass is: ``xiokv-plan``, and the version that it writes.
+    kind: ClassVar[str]
+    version: ClassVar[tuple[int, int]]
+
+    schema: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.schema:
+            msgspec.structs.force_setattr(self, "schema", self.current())
+
+    @classmethod
+    def current(cls) -> str:
+        """Return the schema that this version of xiokv writes."""
+        return f"{cls.kind}/{cls.version[0]}.{cls.version[1]}"
+
+    @classmethod
+    def from_json(cls: type[D], text: bytes | str) -> D:
+        """Read a document.
+
+        Raises:
+            DocumentFault: it is none of this kind and major version, or a field is wrong.
+        """
+        _check_schema(cls, text)
+        try:
+            document = msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError as error:
+            raise DocumentFault(f"{cls.kind}: {_named(error)}") from error
+        document.check()
+        return document
+
+    @property
+    def canonical(self) -> bytes:
+        """The canonical bytes."""
+        return canonical(self)
+
+    @property
+    def digest(self) -> bytes:
+        """BLAKE2b-256 of the canonical bytes."""
+        return hashlib.blake2b(self.canonical, digest_size=32).digest()
+
+    def check(self) -> None:
+        """Check what types alone do not say.
+
+        Raises:
+            DocumentFault: it does not hold; the message names each field.
+        """
+        refuse(self.kind, self.problems())
+
+    def problems(self) -> Iterable[str]:
+        """Yield what is wrong, a line each, which begins with the field."""
+        return ()
+
+
+def canonical(value: Any) -> bytes:
+    """Return the canonical bytes of a value."""
+    return msgspec.json.encode(value, order="sorted")
+
+
+def whole(number: float) -> int | float:
+    """Return a number in its one form: without a fraction as an integer."""
+    return int(number) if number == int(number) else number
+
+
+def refuse(kind: str, problems: Iterable[str]) -> None:
+    """Raise a DocumentFault where there are problems; it tells the first few."""
+    found = list(problems)
+    if found:
+        more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+        raise DocumentFault("\n".join([f"{kind}: {found[0]}", *found[1:_SHOWN], *more]))
+
+
+class _Head(Struct):
+    schema: Any = None
+
+
+def _check_schema(cls: type[Document], text: bytes | str) -> None:
+    try:
+        schema = msgspec.json.decode(text, type=_Head).schema
+    except msgspec.MsgspecError as error:
+        raise DocumentFault(f"{cls.kind}: {_named(error)}") from error
+    parts = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
+    if parts is None or parts[1] != cls.kind:
+        raise DocumentFault(f"schema: {schema!r} is seen; allowed is {cls.current()!r}")
+    if int(parts[2]) != cls.version[0]:
+        raise DocumentFault(
+            f"schema: {schema!r} is of another major version; this xiokv reads {cls.kind}"
+            f" {cls.version[0]}.x"
+        )
+
+
+def _named(error: msgspec.MsgspecError) -> str:
+    """Return msgspec's message with the field in front."""
+    parts = _PLACE.match(str(error))
+    return f"{parts[2]}: {parts[1]}" if parts else str(error)

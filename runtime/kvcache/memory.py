@@ -1,0 +1,44 @@
+"""Bytes of payloads on the host, wherever the caller keeps them: for checksums alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xiokv.runtime.buffer import Buffer
+from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.kvcache.states import Ints
+from xiokv.runtime.spans import Span, span_of
+
+
+def on_host(name: str, given: Any) -> Span:
+    """Return the bytes of a buffer on the host, copied from a GPU where they lie in one.
+
+    Args:
+        name: of the argument, for messages.
+        given: a buffer on the host, one that `Module.empty` made, or a tensor in a GPU that
+            has ``cpu()``, as PyTorch's have.
+    """
+    if isinstance(given, Buffer):
+        given.download()
+        return span_of(name, given.view)
+    span = span_of(name, given)
+    if span.on_host:
+        return span
+    if not hasattr(given, "cpu"):
+        raise ArgumentFault(
+            f"{name} lies in a GPU, and a {type(given).__name__} gives no copy on the host: for"
+            " checksums give a buffer of Module.empty or a tensor with cpu(), or leave"
+            " verification out"
+        )
+    return on_host(name, given.cpu())
+
+
+def slices(memory: Span, offsets: Ints, sizes: Ints) -> Iterator[npt.NDArray[np.uint8]]:
+    """Yield the bytes of each block."""
+    view = memory.view
+    for start, size in zip(offsets.tolist(), sizes.tolist(), strict=True):
+        yield view[start : start + size]

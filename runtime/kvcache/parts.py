@@ -1,0 +1,77 @@
+"""Blocks larger than a value: blocks in, the values that hold them out.
+
+A block is split into values of `part_bytes`, of which the last may be smaller. Each lies at
+its place in the block's slot, so that rejoining is done by where the values land.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from xiokv.runtime.kvcache.keyspace import KEY_SIZE, Digests, part_key
+from xiokv.runtime.kvcache.states import Ints
+
+_PAGE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The values of some blocks, block by block.
+
+    Attributes:
+        keys: (m, 16).
+        sizes: bytes of each.
+        offsets: where each begins.
+        firsts: index of the first part of each block.
+    """
+
+    keys: npt.NDArray[np.uint8]
+    sizes: Ints
+    offsets: Ints
+    firsts: Ints
+
+    def worst(self, values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return the highest of the parts' values for each block."""
+        if len(self.firsts) == len(values):
+            return values
+        return np.maximum.reduceat(values, self.firsts)
+
+    def lowest(self, values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return the lowest of the parts' values for each block."""
+        if len(self.firsts) == len(values):
+            return values
+        return np.minimum.reduceat(values, self.firsts)
+
+
+def split(digests: Digests, sizes: Ints, offsets: Ints, part_bytes: int) -> Parts:
+    """Return the values that hold blocks.
+
+    Args:
+        digests: of the blocks.
+        sizes: bytes of each; at least 1.
+        offsets: where each begins.
+        part_bytes: largest value; 0: blocks are not split.
+    """
+    own = np.ascontiguousarray(digests[:, :KEY_SIZE])
+    if part_bytes == 0 or not (sizes > part_bytes).any():
+        return Parts(own, sizes, offsets, np.arange(len(sizes)))
+    counts = -(-sizes // part_bytes)
+    firsts = np.cumsum(counts) - counts
+    block = np.repeat(np.arange(len(sizes)), counts)
+    number = np.arange(len(block)) - firsts[block]
+    keys = own[block]
+    for index in np.flatnonzero(number).tolist():
+        key = part_key(digests[block[index]].tobytes(), int(number[index]))
+        keys[index] = np.frombuffer(key, np.uint8)
+    begins = number * part_bytes
+    return Parts(
+        keys, np.minimum(sizes[block] - begins, part_bytes), offsets[block] + begins, firsts
+    )
+
+
+def part_bytes_for(value_max: int) -> int:
+    """Return the size of parts for a namespace: whole pages where a value holds one."""
+    return value_max - value_max % (_PAGE if value_max >= _PAGE else 4)

@@ -1,0 +1,64 @@
+"""Records: what is stored beside each block, so that whoever finds the key can check it.
+
+A record is written after its block, so that a block with a record is whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from xiokv.runtime.kvcache.checksums import Algorithm
+from xiokv.runtime.kvcache.keyspace import Digests
+from xiokv.runtime.kvcache.states import Ints
+
+_MAGIC = b"xiokvr01"
+_ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
+
+#: One record, as it is stored.
+RECORD = np.dtype(
+    [
+        ("magic", "S8"),
+        ("algorithm", "<u4"),
+        ("reserved", "<u4"),
+        ("bytes", "<u8"),
+        ("part_bytes", "<u8"),
+        ("digest", "u1", 32),
+        ("checksum", "u1", 16),
+    ]
+)
+
+Records = npt.NDArray[Any]
+
+
+def records_of(
+    digests: Digests,
+    sizes: Ints,
+    checksums: npt.NDArray[np.uint8],
+    algorithm: Algorithm,
+    part_bytes: int,
+) -> Records:
+    """Return the records of blocks."""
+    records = np.zeros(len(digests), RECORD)
+    records["magic"] = _MAGIC
+    records["algorithm"] = _ALGORITHMS.index(algorithm)
+    records["bytes"] = sizes
+    records["part_bytes"] = np.where(sizes > part_bytes, part_bytes, 0) if part_bytes else 0
+    records["digest"] = digests
+    records["checksum"] = checksums
+    return records
+
+
+def well_formed(records: Records, algorithm: Algorithm) -> npt.NDArray[np.bool_]:
+    """Tell which records can be read here, and speak of the same algorithm."""
+    code = _ALGORITHMS.index(algorithm)
+    found: npt.NDArray[np.bool_] = (records["magic"] == _MAGIC) & (records["algorithm"] == code)
+    return found
+
+
+def same_rows(a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Tell which rows of two arrays are equal."""
+    equal: npt.NDArray[np.bool_] = (a == b).all(axis=1)
+    return equal
