@@ -19,12 +19,13 @@ from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.checksums import ALGORITHMS, DEFAULT, Algorithm, Checksums, checksums_of
 from xiokv.runtime.kvcache.checksums import SIZE as CHECKSUM_SIZE
-from xiokv.runtime.kvcache.keyspace import DIGEST_SIZE, Digests, record_keys
+from xiokv.runtime.kvcache.keyspace import Digests, record_keys
 from xiokv.runtime.kvcache.memory import on_host, slices
-from xiokv.runtime.kvcache.parts import Parts, part_bytes_for, split
+from xiokv.runtime.kvcache.parts import part_bytes_for, split
 from xiokv.runtime.kvcache.putting import Put, Putting
 from xiokv.runtime.kvcache.records import RECORD, Records, records_of, same_rows, well_formed
 from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
+from xiokv.runtime.kvcache.verification import check_landed
 from xiokv.runtime.kvcache.wanted import Wanted, checked_digests, wanted_blocks
 from xiokv.runtime.results import Result
 from xiokv.runtime.spans import span_of
@@ -93,7 +94,7 @@ class BlockStore:
         Raises:
             RuntimeFault: the batch could not be run.
         """
-        wanted = wanted_blocks(digests, sizes, offsets)
+        wanted = wanted_blocks(digests, sizes, offsets, self.part_bytes)
         memory = on_host("payloads", payloads)
         own = checksums_of(self.checksum, slices(memory, wanted.offsets, wanted.sizes))
         putting = Putting(self, wanted, payloads, own)
@@ -107,6 +108,7 @@ class BlockStore:
         sizes: Any,
         offsets: Any = None,
         checksums: Checksums | None = None,
+        part_bytes: Ints | None = None,
         verify: bool = True,
         copy: bool = False,
     ) -> States:
@@ -119,35 +121,27 @@ class BlockStore:
             offsets: as for `put`.
             checksums: what a manifest says the payloads have; without them, each block's
                 record is fetched first.
+            part_bytes: largest value of each block, where it was not stored by this object;
+                0 for one that is a single value.
             verify: compare checksums; without it blocks are LANDED at best.
             copy: where the driver does not reach `out`, go by memory that it reaches.
 
         Returns:
             A `BlockState` a block. Bytes of a slot count only where its state is usable.
         """
-        wanted = wanted_blocks(digests, sizes, offsets)
-        if checksums is not None:
+        largest = self.part_bytes if part_bytes is None else part_bytes
+        wanted = wanted_blocks(digests, sizes, offsets, largest)
+        if checksums is None:
+            states, records = self.look_up(wanted)
+            there = np.flatnonzero(states == BlockState.LANDED)
+            states[there] = self._fetch(wanted.chosen(there), out, copy)
+            checksums = records["checksum"]
+        else:
             states = self._fetch(wanted, out, copy)
-            return self.check(states, checksums, out, wanted) if verify else states
-        states, records = self.look_up(wanted)
-        there = np.flatnonzero(states == BlockState.LANDED)
-        states[there] = self._fetch(wanted.chosen(there), out, copy)
-        return self.check(states, records["checksum"], out, wanted) if verify else states
-
-    def verify(
-        self, states: States, checksums: Checksums, out: Any, *, sizes: Any, offsets: Any = None
-    ) -> States:
-        """Compare the checksums of blocks that have LANDED.
-
-        Args:
-            states: as `get` returned them.
-            checksums: (n, 16).
-            out: as for `get`.
-            sizes: as for `get`.
-            offsets: as for `get`.
-        """
-        digests = np.zeros((len(states), DIGEST_SIZE), np.uint8)
-        return self.check(states, checksums, out, wanted_blocks(digests, sizes, offsets))
+        if not verify or not (states == BlockState.LANDED).any():
+            return states
+        memory = on_host("out", out)
+        return check_landed(states, self.checksum, checksums, memory, wanted.offsets, wanted.sizes)
 
     def exist(self, digests: Digests) -> npt.NDArray[np.bool_]:
         """Tell which blocks are there, whole, by their records."""
@@ -162,25 +156,13 @@ class BlockStore:
         Raises:
             BatchFault: keys could not be deleted; those that are not there are no fault.
         """
-        wanted = wanted_blocks(digests, sizes, None)
+        wanted = wanted_blocks(digests, sizes, None, self.part_bytes)
         self.kv.delete(record_keys(wanted.digests)).raise_for_status()
-        self.kv.delete(self._parts(wanted).keys).raise_for_status()
-
-    def check(self, states: States, checksums: Checksums, out: Any, wanted: Wanted) -> States:
-        """Return states after a look at the bytes of those that have LANDED."""
-        landed = np.flatnonzero(states == BlockState.LANDED)
-        if not landed.size:
-            return states
-        memory = on_host("out", out)
-        blocks = slices(memory, wanted.offsets[landed], wanted.sizes[landed])
-        right = same_rows(checksums_of(self.checksum, blocks), checksums[landed])
-        checked = states.copy()
-        checked[landed] = np.where(right, BlockState.VERIFIED, BlockState.CORRUPT)
-        return checked
+        self.kv.delete(split(wanted).keys).raise_for_status()
 
     def store_parts(self, wanted: Wanted, payloads: Any, if_absent: bool) -> tuple[States, States]:
         """Store the values of blocks; return the worst and the best `PutState` of each."""
-        parts = self._parts(wanted)
+        parts = split(wanted)
         result = self.kv.store(
             parts.keys,
             payloads,
@@ -194,9 +176,7 @@ class BlockStore:
 
     def store_records(self, wanted: Wanted, checksums: Checksums, if_absent: bool) -> States:
         """Store the records of blocks; return a `PutState` each."""
-        records = records_of(
-            wanted.digests, wanted.sizes, checksums, self.checksum, self.part_bytes
-        )
+        records = records_of(wanted, checksums, self.checksum)
         result = self.kv.store(
             record_keys(wanted.digests),
             records.view(np.uint8),
@@ -220,7 +200,7 @@ class BlockStore:
         states = _landed(result, RECORD.itemsize)
         landed = states == BlockState.LANDED
         right_size = (records["bytes"] == wanted.sizes) & (
-            records["part_bytes"] == self._split_at(wanted)
+            records["part_bytes"] == wanted.part_bytes
         )
         states[landed & ~right_size] = BlockState.WRONG_SIZE
         states[landed & ~same_rows(records["digest"], wanted.digests)] = BlockState.COLLISION
@@ -242,18 +222,12 @@ class BlockStore:
             seen[some] = checksums_of(self.checksum, blocks)
         return states, seen
 
-    def _split_at(self, wanted: Wanted) -> Ints:
-        return np.where(wanted.sizes > self.part_bytes, self.part_bytes, 0)
-
     def _fetch(self, wanted: Wanted, out: Any, copy: bool) -> States:
-        parts = self._parts(wanted)
+        parts = split(wanted)
         result = self.kv.retrieve(
             parts.keys, out, sizes=parts.sizes, offsets=parts.offsets, copy=copy
         )
         return parts.worst(_landed(result, parts.sizes))
-
-    def _parts(self, wanted: Wanted) -> Parts:
-        return split(wanted.digests, wanted.sizes, wanted.offsets, self.part_bytes)
 
 
 def _landed(result: Result, sizes: Any) -> States:

@@ -28,6 +28,7 @@ SECRET_MAX = 64
 _BLOCK = b"xiokv-block-1"
 _LAYOUT = b"xiokv-layout-1"
 _DONOR = b"xiokv-donor-1"
+_MANIFEST = b"xiokv-manifest"
 _PART = b"xiokv-part-1"
 
 #: (n, 32) digests.
@@ -83,11 +84,11 @@ class Keyspace:
         begun.update(_framed(donor.encode()) + struct.pack("<I", rank))
         return begun.digest()[:KEY_SIZE]
 
-    def manifest_key(self, digest: bytes) -> bytes:
-        """Return the key under which the bytes of a manifest are stored."""
-        begun = self._begun(_DONOR)
-        begun.update(_framed(digest) + b"manifest")
-        return begun.digest()[:KEY_SIZE]
+    def manifest_digest(self, digest: bytes) -> bytes:
+        """Return the digest under which the bytes of a manifest are stored, as a block's."""
+        begun = self._begun(_MANIFEST)
+        begun.update(_framed(digest))
+        return begun.digest()
 
     def _begun(self, purpose: bytes) -> hashlib.blake2b:
         begun = hashlib.blake2b(digest_size=DIGEST_SIZE, key=self.secret, person=purpose)

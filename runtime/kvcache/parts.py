@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.kvcache.keyspace import KEY_SIZE, Digests, part_key
+from xiokv.runtime.kvcache.keyspace import KEY_SIZE, part_key
 from xiokv.runtime.kvcache.states import Ints
+from xiokv.runtime.kvcache.wanted import Wanted
 
 _PAGE = 4096
 
@@ -46,30 +47,24 @@ class Parts:
         return np.minimum.reduceat(values, self.firsts)
 
 
-def split(digests: Digests, sizes: Ints, offsets: Ints, part_bytes: int) -> Parts:
-    """Return the values that hold blocks.
-
-    Args:
-        digests: of the blocks.
-        sizes: bytes of each; at least 1.
-        offsets: where each begins.
-        part_bytes: largest value; 0: blocks are not split.
-    """
-    own = np.ascontiguousarray(digests[:, :KEY_SIZE])
-    if part_bytes == 0 or not (sizes > part_bytes).any():
-        return Parts(own, sizes, offsets, np.arange(len(sizes)))
-    counts = -(-sizes // part_bytes)
+def split(wanted: Wanted) -> Parts:
+    """Return the values that hold blocks."""
+    own = np.ascontiguousarray(wanted.digests[:, :KEY_SIZE])
+    largest = wanted.part_bytes
+    if not largest.any():
+        return Parts(own, wanted.sizes, wanted.offsets, np.arange(len(wanted)))
+    counts = np.where(largest > 0, -(-wanted.sizes // np.maximum(largest, 1)), 1)
     firsts = np.cumsum(counts) - counts
-    block = np.repeat(np.arange(len(sizes)), counts)
+    block = np.repeat(np.arange(len(wanted)), counts)
     number = np.arange(len(block)) - firsts[block]
     keys = own[block]
     for index in np.flatnonzero(number).tolist():
-        key = part_key(digests[block[index]].tobytes(), int(number[index]))
+        key = part_key(wanted.digests[block[index]].tobytes(), int(number[index]))
         keys[index] = np.frombuffer(key, np.uint8)
-    begins = number * part_bytes
-    return Parts(
-        keys, np.minimum(sizes[block] - begins, part_bytes), offsets[block] + begins, firsts
-    )
+    begins = number * largest[block]
+    left = wanted.sizes[block] - begins
+    sizes = np.where(largest[block] > 0, np.minimum(left, largest[block]), left)
+    return Parts(keys, sizes, wanted.offsets[block] + begins, firsts)
 
 
 def part_bytes_for(value_max: int) -> int:

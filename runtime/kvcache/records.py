@@ -10,9 +10,8 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.kvcache.checksums import Algorithm
-from xiokv.runtime.kvcache.keyspace import Digests
-from xiokv.runtime.kvcache.states import Ints
+from xiokv.runtime.kvcache.checksums import Algorithm, Checksums
+from xiokv.runtime.kvcache.wanted import Wanted
 
 _MAGIC = b"xiokvr01"
 _ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
@@ -33,20 +32,14 @@ RECORD = np.dtype(
 Records = npt.NDArray[Any]
 
 
-def records_of(
-    digests: Digests,
-    sizes: Ints,
-    checksums: npt.NDArray[np.uint8],
-    algorithm: Algorithm,
-    part_bytes: int,
-) -> Records:
+def records_of(wanted: Wanted, checksums: Checksums, algorithm: Algorithm) -> Records:
     """Return the records of blocks."""
-    records = np.zeros(len(digests), RECORD)
+    records = np.zeros(len(wanted), RECORD)
     records["magic"] = _MAGIC
     records["algorithm"] = _ALGORITHMS.index(algorithm)
-    records["bytes"] = sizes
-    records["part_bytes"] = np.where(sizes > part_bytes, part_bytes, 0) if part_bytes else 0
-    records["digest"] = digests
+    records["bytes"] = wanted.sizes
+    records["part_bytes"] = wanted.part_bytes
+    records["digest"] = wanted.digests
     records["checksum"] = checksums
     return records
 

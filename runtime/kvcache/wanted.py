@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,22 +21,26 @@ class Wanted:
         digests: (n, 32).
         sizes: bytes of each.
         offsets: where each begins in the caller's memory.
+        part_bytes: largest value of each; 0 for one that is a single value.
     """
 
     digests: Digests
     sizes: Ints
     offsets: Ints
+    part_bytes: Ints
 
     def __len__(self) -> int:
         return len(self.digests)
 
     def chosen(self, which: Ints) -> Wanted:
         """Return some of them."""
-        return Wanted(self.digests[which], self.sizes[which], self.offsets[which])
+        return Wanted(
+            self.digests[which], self.sizes[which], self.offsets[which], self.part_bytes[which]
+        )
 
     def packed(self) -> Wanted:
         """Return the same blocks, one after the other in memory of their own."""
-        return Wanted(self.digests, self.sizes, one_after_the_other(self.sizes))
+        return replace(self, offsets=one_after_the_other(self.sizes))
 
     @property
     def end(self) -> int:
@@ -51,13 +55,14 @@ def one_after_the_other(sizes: Ints) -> Ints:
     return offsets
 
 
-def wanted_blocks(digests: Any, sizes: Any, offsets: Any) -> Wanted:
+def wanted_blocks(digests: Any, sizes: Any, offsets: Any = None, part_bytes: Any = 0) -> Wanted:
     """Check what a call says of its blocks.
 
     Args:
         digests: (n, 32) uint8 array.
         sizes: bytes of each, or one number for all.
         offsets: where each begins; None: one after the other.
+        part_bytes: largest value of a block, one number for all or one a block; 0: no limit.
 
     Raises:
         ArgumentFault: something of it cannot be.
@@ -69,7 +74,8 @@ def wanted_blocks(digests: Any, sizes: Any, offsets: Any) -> Wanted:
     if count and sizes.min() < 1:
         raise ArgumentFault(f"sizes: {sizes.min()} is seen; a block has 1 byte or more")
     offsets = one_after_the_other(sizes) if offsets is None else integers("offsets", offsets, count)
-    return Wanted(digests, sizes, offsets)
+    largest = integers("part_bytes", np.broadcast_to(part_bytes, count), count)
+    return Wanted(digests, sizes, offsets, np.where(sizes > largest, largest, 0))
 
 
 def checked_digests(digests: Any) -> Digests:

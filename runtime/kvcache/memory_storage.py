@@ -1,0 +1,139 @@
+"""Blocks in this process: the storage interface without a namespace."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm, checksums_of
+from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.leases import Clock, LeaseBook
+from xiokv.runtime.kvcache.manifest import Manifest
+from xiokv.runtime.kvcache.memory import on_host, slices
+from xiokv.runtime.kvcache.publishing import manifest_of, offered_digests, offered_sizes
+from xiokv.runtime.kvcache.states import BlockState, Ints, States
+from xiokv.runtime.kvcache.storage import (
+    Donor,
+    Fetch,
+    FetchCost,
+    Lease,
+    Offered,
+    check_generation,
+    check_newer,
+    donor_missing,
+)
+from xiokv.runtime.kvcache.verification import check_fetches
+from xiokv.runtime.kvcache.wanted import one_after_the_other
+
+
+class MemoryStorage:
+    """Keeps blocks of one tenant in dictionaries.
+
+    Args:
+        keyspace: whose.
+        checksum: how payloads are checked.
+        clock: of the leases.
+
+    Attributes:
+        keyspace: as given.
+        values: payloads by key.
+    """
+
+    def __init__(
+        self,
+        keyspace: Keyspace,
+        *,
+        checksum: Algorithm = DEFAULT,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.keyspace = keyspace
+        self.values: dict[bytes, bytes] = {}
+        self._checksum = checksum
+        self._manifests: dict[tuple[str, int], Manifest] = {}
+        self._leases = LeaseBook(clock)
+        self._lock = threading.RLock()
+
+    def publish(self, offer: Offered, payloads: Any) -> Manifest:
+        """Store blocks that are not there, then the manifest: see `Storage`."""
+        digests, sizes = offered_digests(self.keyspace, offer), offered_sizes(offer)
+        memory = on_host("payloads", payloads)
+        with self._lock:
+            self._check_newer(offer)
+            keys = [digest[:16].tobytes() for digest in digests]
+            given = slices(memory, one_after_the_other(sizes), sizes)
+            for key, payload in zip(keys, given, strict=True):
+                self.values.setdefault(key, payload.tobytes())
+            kept = checksums_of(self._checksum, (self.values[key] for key in keys))
+            manifest = manifest_of(
+                self.keyspace, offer, digests, kept, algorithm=self._checksum, part_bytes=0
+            )
+            self._manifests[offer.donor, offer.layout.parallel.tp_rank] = manifest
+        return manifest
+
+    def resolve(self, donor: str, rank: int = 0) -> Donor:
+        """Find a donor's manifest: see `Storage`."""
+        return Donor.of(self._manifest(donor, rank))
+
+    def lease(self, donor: Donor, seconds: float) -> Lease:
+        """Keep a donor's blocks: see `Storage`."""
+        manifest = donor.manifest
+        now = self._manifest(manifest.donor, manifest.layout.parallel.tp_rank)
+        check_generation(manifest, now.generation)
+        return self._leases.give(donor, seconds)
+
+    def estimate_fetch_cost(self, donor: Donor, blocks: Ints) -> FetchCost:
+        """Tell what moves: see `Storage`."""
+        moved = int(donor.table.sizes[blocks].sum())
+        return FetchCost(len(blocks), moved, None, "copies in memory are not timed")
+
+    def retrieve(self, fetches: Sequence[Fetch], out: Any, *, verify: bool = True) -> list[States]:
+        """Fetch blocks: see `Storage`."""
+        view = on_host("out", out).view
+        states = [self._fetched(fetch, view) for fetch in fetches]
+        return self.verify(fetches, out, states) if verify else states
+
+    def verify(self, fetches: Sequence[Fetch], out: Any, states: Sequence[States]) -> list[States]:
+        """Compare checksums: see `Storage`."""
+        return check_fetches(fetches, out, states)
+
+    def release(self, lease: Lease) -> None:
+        """End a lease: see `Storage`."""
+        self._leases.end(lease)
+
+    def remove(self, donor: str, rank: int = 0, *, blocks: bool = False) -> None:
+        """Remove a donor: see `Storage`."""
+        self._leases.check_free(donor, rank)
+        with self._lock:
+            manifest = self._manifests.pop((donor, rank), None)
+            for block in manifest.blocks if manifest and blocks else ():
+                self.values.pop(bytes.fromhex(block.key), None)
+
+    def _manifest(self, donor: str, rank: int) -> Manifest:
+        with self._lock:
+            manifest = self._manifests.get((donor, rank))
+        if manifest is None:
+            raise donor_missing(donor, rank)
+        return manifest
+
+    def _check_newer(self, offer: Offered) -> None:
+        there = self._manifests.get((offer.donor, offer.layout.parallel.tp_rank))
+        if there is not None:
+            check_newer(offer, there.generation)
+
+    def _fetched(self, fetch: Fetch, view: Any) -> States:
+        table = fetch.lease.donor.table
+        if not self._leases.holds(fetch.lease):
+            return np.full(len(fetch.blocks), BlockState.EXPIRED, np.uint8)
+        states = np.empty(len(fetch.blocks), np.uint8)
+        for at, (index, start) in enumerate(zip(fetch.blocks, fetch.offsets, strict=True)):
+            value = self.values.get(table.keys[index].tobytes())
+            if value is None or len(value) != table.sizes[index]:
+                states[at] = BlockState.MISSING if value is None else BlockState.WRONG_SIZE
+            else:
+                view[start : start + len(value)] = np.frombuffer(value, np.uint8)
+                states[at] = BlockState.LANDED
+        return states

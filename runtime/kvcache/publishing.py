@@ -1,0 +1,80 @@
+"""What is offered, turned into digests and a manifest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.kvcache.checksums import Algorithm, Checksums
+from xiokv.runtime.kvcache.documents import Range
+from xiokv.runtime.kvcache.keyspace import DIGEST_SIZE, KEY_SIZE, Digests, Keyspace, layout_id
+from xiokv.runtime.kvcache.manifest import Block, Handle, Manifest
+from xiokv.runtime.kvcache.states import Ints
+from xiokv.runtime.kvcache.storage import Offered
+
+
+def offered_digests(keyspace: Keyspace, offer: Offered) -> Digests:
+    """Return the digest of each block, by tokens and then by shards."""
+    shards = offer.layout.shards
+    found = np.empty((len(offer.contents), len(shards), DIGEST_SIZE), np.uint8)
+    for index, shard in enumerate(shards):
+        found[:, index] = keyspace.digests(layout_id(offer.layout, shard), offer.contents)
+    digests = found.reshape(-1, DIGEST_SIZE)
+    keys = {digest[:KEY_SIZE].tobytes() for digest in digests}
+    if len(keys) != len(digests):
+        raise ArgumentFault(
+            f"contents: {len(digests)} blocks have {len(keys)} different keys; a digest covers the"
+            " tokens before its block, too, so that no two are the same"
+        )
+    return digests
+
+
+def offered_sizes(offer: Offered) -> Ints:
+    """Return the size of each block."""
+    return np.tile([shard.bytes for shard in offer.layout.shards], len(offer.contents))
+
+
+def manifest_of(
+    keyspace: Keyspace,
+    offer: Offered,
+    digests: Digests,
+    checksums: Checksums,
+    *,
+    algorithm: Algorithm,
+    part_bytes: int,
+    storage: tuple[Handle, ...] = (),
+) -> Manifest:
+    """Return the manifest of what was stored.
+
+    Raises:
+        DocumentFault: what was offered does not fit together.
+    """
+    sizes = offered_sizes(offer)
+    contents = np.repeat([content.hex() for content in offer.contents], len(offer.layout.shards))
+    blocks = tuple(
+        Block(key=digest[: 2 * KEY_SIZE], digest=digest, content=content, checksum=sum_, bytes=size)
+        for digest, content, sum_, size in zip(
+            (digest.tobytes().hex() for digest in digests),
+            contents.tolist(),
+            (checksum.tobytes().hex() for checksum in checksums),
+            sizes.tolist(),
+            strict=True,
+        )
+    )
+    tokens = len(offer.contents) * offer.layout.block_tokens
+    target = offer.target_start
+    manifest = Manifest(
+        donor=offer.donor,
+        tenant=keyspace.tenant,
+        policy=keyspace.policy,
+        generation=offer.generation,
+        layout=offer.layout,
+        source=Range(offer.start, offer.start + tokens),
+        target=None if target is None else Range(target, target + tokens),
+        checksum=algorithm,
+        part_bytes=part_bytes if (sizes > part_bytes).any() else 0,
+        blocks=blocks,
+        storage=storage,
+    )
+    manifest.check()
+    return manifest

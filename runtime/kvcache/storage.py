@@ -1,0 +1,237 @@
+"""What keeps blocks, for whoever fetches them: resolve, lease, estimate, retrieve, release.
+
+It is neutral: nothing here knows of NVMe, of queues or of a model. `KvStorage` is on a
+key-value namespace, `MemoryStorage` in this process; both hold to the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.manifest import BlockTable, KvLayout, Manifest
+from xiokv.runtime.kvcache.states import Ints, States
+
+
+class DonorMissingFault(RuntimeFault):
+    """The store has no such donor, or no whole one."""
+
+
+class GenerationFault(RuntimeFault):
+    """The store has the donor in another generation."""
+
+
+class LeaseFault(RuntimeFault):
+    """A lease that has ended, or that the storage did not give."""
+
+
+class LeasedFault(RuntimeFault):
+    """Somebody holds a lease on what was to be removed."""
+
+
+class PublishFault(RuntimeFault):
+    """Blocks of a donor could not be stored, so that it was not published.
+
+    Attributes:
+        states: a `PutState` a block.
+    """
+
+    def __init__(self, message: str, states: States) -> None:
+        super().__init__(message)
+        self.states = states
+
+
+@dataclass(frozen=True, slots=True)
+class Donor:
+    """A donor that was found.
+
+    Attributes:
+        manifest: what its blocks are.
+        table: the blocks as arrays.
+    """
+
+    manifest: Manifest
+    table: BlockTable = field(repr=False)
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Donor:
+        """Return a donor with its arrays."""
+        return cls(manifest, BlockTable(manifest))
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to fetch a donor's blocks, for a time; until then they are not removed.
+
+    Attributes:
+        number: of the lease, in the storage that gave it.
+        donor: whose blocks.
+        expires: when it ends, by the storage's clock in seconds.
+    """
+
+    number: int
+    donor: Donor
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Blocks of one lease to retrieve.
+
+    Attributes:
+        lease: that allows it.
+        blocks: which of the manifest's.
+        offsets: where each goes in the buffer, in multiples of 4 bytes.
+    """
+
+    lease: Lease
+    blocks: Ints
+    offsets: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class FetchCost:
+    """What it costs to retrieve some blocks.
+
+    Attributes:
+        commands: that it takes.
+        bytes: that move.
+        seconds: that it takes, by what was measured; None where nothing was yet.
+        basis: what the time rests on.
+    """
+
+    commands: int
+    bytes: int
+    seconds: float | None
+    basis: str
+
+
+class Storage(Protocol):
+    """Keeps blocks of one tenant.
+
+    Attributes:
+        keyspace: whose.
+    """
+
+    keyspace: Keyspace
+
+    def publish(self, offer: Offered, payloads: Any) -> Manifest:
+        """Store a donor's blocks, then its manifest.
+
+        Args:
+            offer: what the blocks are.
+            payloads: a contiguous buffer: blocks by tokens and then by shards, each at the
+                next multiple of 4 bytes.
+
+        Raises:
+            PublishFault: blocks could not be stored.
+            GenerationFault: the store has this generation, or a later one.
+        """
+
+    def resolve(self, donor: str, rank: int = 0) -> Donor:
+        """Find a donor's manifest.
+
+        Args:
+            donor: its name.
+            rank: tensor-parallel rank.
+
+        Raises:
+            DonorMissingFault: there is none.
+            DocumentFault: its manifest cannot be read here.
+        """
+
+    def lease(self, donor: Donor, seconds: float) -> Lease:
+        """Keep a donor's blocks from being removed, for a time.
+
+        Raises:
+            DonorMissingFault: it is not there any more.
+            GenerationFault: it was published again since.
+        """
+
+    def estimate_fetch_cost(self, donor: Donor, blocks: Ints) -> FetchCost:
+        """Tell what it costs to retrieve blocks."""
+
+    def retrieve(self, fetches: Sequence[Fetch], out: Any, *, verify: bool = True) -> list[States]:
+        """Fetch blocks of any number of leases, all in one batch.
+
+        Args:
+            fetches: what, and where it goes.
+            out: a contiguous buffer.
+            verify: compare checksums; without it blocks are LANDED at best.
+
+        Returns:
+            For each fetch a `BlockState` a block.
+
+        Raises:
+            RuntimeFault: the batch could not be run; then nothing of `out` counts.
+        """
+
+    def verify(self, fetches: Sequence[Fetch], out: Any, states: Sequence[States]) -> list[States]:
+        """Compare the checksums of blocks that LANDED, as `retrieve` would have."""
+
+    def release(self, lease: Lease) -> None:
+        """End a lease; one that has ended already is no fault."""
+
+    def remove(self, donor: str, rank: int = 0, *, blocks: bool = False) -> None:
+        """Remove a donor's manifest, and its blocks where asked.
+
+        Other donors may share the blocks; they then find them missing.
+
+        Raises:
+            LeasedFault: somebody holds a lease on it.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A donor to publish.
+
+    Attributes:
+        donor: its name.
+        layout: how its blocks are to be read.
+        start: position of the first token, a multiple of a block's tokens.
+        contents: content digest of each block of tokens, in their order.
+        generation: of the cache; higher than any that was published before.
+        target_start: position that the first token had where that is another.
+    """
+
+    donor: str
+    layout: KvLayout
+    contents: Sequence[bytes]
+    start: int = 0
+    generation: int = 0
+    target_start: int | None = None
+
+
+def donor_missing(donor: str, rank: int) -> DonorMissingFault:
+    """Return the fault of a donor that is not there."""
+    return DonorMissingFault(f"the store has no donor {donor!r} of rank {rank} for this tenant")
+
+
+def check_generation(manifest: Manifest, there: int) -> None:
+    """Refuse a manifest of another generation than the store has now.
+
+    Raises:
+        GenerationFault: it is of another.
+    """
+    if manifest.generation != there:
+        raise GenerationFault(
+            f"donor {manifest.donor!r}: generation {manifest.generation} was resolved, and the"
+            f" store has generation {there}; resolve it again"
+        )
+
+
+def check_newer(offer: Offered, there: int) -> None:
+    """Refuse to publish what is no newer than the store has.
+
+    Raises:
+        GenerationFault: it is not.
+    """
+    if offer.generation <= there:
+        raise GenerationFault(
+            f"donor {offer.donor!r}: generation {offer.generation} is offered, and the store has"
+            f" generation {there}; publish a higher one, or remove the donor first"
+        )
