@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.block_store import BlockStore
 from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm
 from xiokv.runtime.kvcache.donor_index import DonorIndex, Head
 from xiokv.runtime.kvcache.fetch_cost import CostModel
-from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.leases import Clock, LeaseBook
 from xiokv.runtime.kvcache.manifest import Handle, Manifest
 from xiokv.runtime.kvcache.publishing import manifest_of, offered_digests, offered_sizes
@@ -109,6 +110,10 @@ class KvStorage:
                 self._donors.move_to_end(head.manifest)
                 return found
         return self._remembered(head, Donor.of(self._index.manifest(head)))
+
+    def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
+        """Tell which blocks are there: see `Storage`."""
+        return self.blocks.exist(digests)
 
     def lease(self, donor: Donor, seconds: float) -> Lease:
         """Keep a donor's blocks: see `Storage`."""

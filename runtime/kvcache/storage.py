@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from xiokv.runtime.errors import RuntimeFault
-from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.manifest import BlockTable, KvLayout, Manifest
 from xiokv.runtime.kvcache.states import Ints, States
 
@@ -142,6 +145,9 @@ class Storage(Protocol):
             DonorMissingFault: there is none.
             DocumentFault: its manifest cannot be read here.
         """
+
+    def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
+        """Tell which blocks are there."""
 
     def lease(self, donor: Donor, seconds: float) -> Lease:
         """Keep a donor's blocks from being removed, for a time.
