@@ -24,7 +24,7 @@ from xiokv.runtime.kvcache.wanted import wanted_blocks
 _HEAD_MAX = 8192
 
 
-class Head(Document, frozen=True, kw_only=True, omit_defaults=True):
+class Head(Document, frozen=True, kw_only=True):
     """Which manifest a donor has now.
 
     Attributes:

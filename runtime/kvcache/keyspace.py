@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.arguments import integers
+from xiokv.runtime.arguments import integer, integers
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.documents import canonical
 from xiokv.runtime.kvcache.manifest import KvLayout, Shard
@@ -102,7 +102,7 @@ def layout_id(layout: KvLayout, shard: Shard) -> bytes:
     Whatever makes the bytes of a block mean something else is in it: model, tokenizer, RoPE,
     dtype, heads, tensor-parallel rank, layers, K or V.
     """
-    content = canonical([layout.identity(), shard])
+    content = canonical([layout.identity, shard])
     return hashlib.blake2b(content, digest_size=DIGEST_SIZE, person=_LAYOUT).digest()
 
 
@@ -124,6 +124,8 @@ def token_digests(
         raise ArgumentFault("tokens: ids of 0 to 4294967295 are allowed")
     ids = ids.astype("<u4")
     found = []
+    if integer("block_tokens", block_tokens) < 1:
+        raise ArgumentFault(f"block_tokens {block_tokens}: 1 or more is needed")
     for start in range(0, len(ids) - block_tokens + 1, block_tokens):
         block = ids[start : start + block_tokens].tobytes()
         before = hashlib.sha256(before + block).digest()

@@ -21,9 +21,7 @@ from xiokv.runtime.kvcache.documents import (
 )
 
 
-class FreshSpan(
-    Struct, frozen=True, kw_only=True, omit_defaults=True, tag="fresh", tag_field="kind"
-):
+class FreshSpan(Struct, frozen=True, kw_only=True, tag="fresh", tag_field="kind"):
     """Tokens to compute.
 
     Attributes:
@@ -33,9 +31,7 @@ class FreshSpan(
     target: Range
 
 
-class DonorSpan(
-    Struct, frozen=True, kw_only=True, omit_defaults=True, tag="donor", tag_field="kind"
-):
+class DonorSpan(Struct, frozen=True, kw_only=True, tag="donor", tag_field="kind"):
     """Tokens whose blocks a donor may give.
 
     Attributes:
@@ -56,7 +52,7 @@ class DonorSpan(
 Span = FreshSpan | DonorSpan
 
 
-class Plan(Document, frozen=True, kw_only=True, omit_defaults=True):
+class Plan(Document, frozen=True, kw_only=True):
     """What is to become of the tokens of a request, from the first to the last.
 
     Attributes:
