@@ -116,6 +116,7 @@ class Executor:
         fetches, size = _placed(taken.values())
         offered = time.perf_counter()
         buffer = self._allocate(size)
+        begins = time.perf_counter()
         states, fault = self._retrieved(fetches, buffer)
         retrieved = time.perf_counter()
         reports = {
@@ -131,7 +132,11 @@ class Executor:
                 for index, span in enumerate(plan.spans)
             ),
             buffer=buffer,
-            timing=Timing(offered - begun, offering.deciding, retrieved - offered),
+            timing=Timing(
+                resolve=offered - begun - offering.deciding,
+                decide=offering.deciding,
+                retrieve=retrieved - begins,
+            ),
             verified=False,
             buffer_may_be_written=any((found == BlockState.TIMEOUT).any() for found in states),
             exact_blocks=exact,
@@ -227,6 +232,8 @@ def _landed(index: int, taken: Taken, fetch: Fetch, states: States) -> SpanRepor
         index=index,
         span=taken.span,
         cause=Cause.NONE,
+        offered=taken.offer.blocks,
+        offered_bytes=taken.offer.cost.bytes,
         accepted=taken.rows,
         states=states.reshape(-1, table.shards),
         offsets=fetch.offsets.reshape(-1, table.shards),
@@ -237,5 +244,13 @@ def _landed(index: int, taken: Taken, fetch: Fetch, states: States) -> SpanRepor
 
 def _not_taken(index: int, span: Span, answer: Taken | Declined | None) -> SpanReport:
     if isinstance(answer, Declined):
-        return SpanReport(index, span, answer.cause, answer.reason)
+        offer = answer.offer
+        return SpanReport(
+            index,
+            span,
+            answer.cause,
+            answer.reason,
+            offered=offer.blocks if offer else 0,
+            offered_bytes=offer.cost.bytes if offer else 0,
+        )
     return SpanReport(index, span, Cause.PLANNED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ class Taken:
         lease: that allows it.
         rows: blocks of tokens, counted from the span's first.
         blocks: the same as numbers in the manifest, all shards of them.
+        offer: what the backend was asked about.
         reason: why it is not all of the span.
     """
 
@@ -33,15 +34,23 @@ class Taken:
     lease: Lease
     rows: Range
     blocks: Ints
+    offer: Offer
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """Why nothing of a span is fetched."""
+    """Why nothing of a span is fetched.
+
+    Attributes:
+        cause: in a word.
+        reason: the same in words.
+        offer: what the backend was asked about, or None.
+    """
 
     cause: Cause
     reason: str
+    offer: Offer | None = None
 
 
 class Offering:
@@ -77,22 +86,21 @@ class Offering:
         if declined is not None:
             return declined
         blocks = _blocks(span, donor)
-        decision = self._decided(
-            Offer(
-                span=span,
-                manifest=donor.manifest,
-                blocks=len(blocks),
-                cost=self._storage.estimate_fetch_cost(donor, blocks.reshape(-1)),
-            )
+        offer = Offer(
+            span=span,
+            manifest=donor.manifest,
+            blocks=len(blocks),
+            cost=self._storage.estimate_fetch_cost(donor, blocks.reshape(-1)),
         )
+        decision = self._decided(offer)
         if isinstance(decision, Decline):
-            return Declined(Cause.DECLINED, decision.reason)
+            return Declined(Cause.DECLINED, decision.reason, offer)
         rows = decision.blocks or Range(0, len(blocks))
         lease = self._lease(donor)
         if isinstance(lease, Declined):
-            return lease
+            return replace(lease, offer=offer)
         part = "" if len(rows) == len(blocks) else f"blocks {rows} of {len(blocks)} were taken"
-        return Taken(span, lease, rows, blocks[rows.start : rows.end].reshape(-1), part)
+        return Taken(span, lease, rows, blocks[rows.start : rows.end].reshape(-1), offer, part)
 
     def release(self) -> None:
         """End all leases."""

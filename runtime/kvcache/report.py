@@ -49,6 +49,8 @@ class SpanReport:
     Attributes:
         index: of the span in the plan.
         span: as planned.
+        offered: blocks of tokens that the backend was asked about.
+        offered_bytes: of these, all shards.
         accepted: blocks of tokens that the backend took, counted from the span's first.
         states: a `BlockState` for each accepted block of tokens and each shard: (n, shards).
         offsets: where each of them begins in the report's buffer: (n, shards).
@@ -63,6 +65,8 @@ class SpanReport:
     span: FreshSpan | DonorSpan
     cause: Cause
     reason: str = ""
+    offered: int = 0
+    offered_bytes: int = 0
     accepted: Range = NOTHING
     states: npt.NDArray[np.uint8] = field(default_factory=lambda: np.empty((0, 0), np.uint8))
     offsets: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 0), np.int64))
@@ -80,7 +84,14 @@ class SpanReport:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds that the steps took."""
+    """Seconds that the steps took.
+
+    Attributes:
+        resolve: to find donors, to hold the plan to their manifests, and to lease them.
+        decide: in the backend's hook.
+        retrieve: of the one batch; memory for it is there before.
+        verify: to compare checksums.
+    """
 
     resolve: float = 0.0
     decide: float = 0.0
@@ -169,6 +180,7 @@ def _span_values(report: SpanReport) -> dict[str, Any]:
         "span": report.index,
         "target": [span.target.start, span.target.end],
         "donor": span.donor if isinstance(span, DonorSpan) else None,
+        "offered_blocks": report.offered,
         "accepted_blocks": len(report.accepted),
         "landed_blocks": report.landed,
         "bytes": report.bytes,
