@@ -54,11 +54,21 @@ def padded(size: int) -> int:
     return -(-size // WORD_BYTES) * WORD_BYTES
 
 
-def fill(blocks: npt.NDArray[np.uint8], count: int, version: int, seed: int) -> None:
-    """Stamp `count` blocks of equal size, whole words each, side by side in `blocks`."""
+def fill(
+    blocks: npt.NDArray[np.uint8], count: int, version: int, seed: int, keys: Any = None
+) -> None:
+    """Stamp `count` blocks of equal size, whole words each, side by side in `blocks`.
+
+    Args:
+        blocks: their bytes.
+        count: how many they are.
+        version: number of the Store.
+        seed: of the run.
+        keys: the number that each has for its key; by default 0, 1 and so on.
+    """
     words = blocks.view(_WORD).reshape(count, -1)
     words["version"] = version % _VERSIONS
-    words["key"] = np.arange(count)[:, np.newaxis]
+    words["key"] = np.asarray(np.arange(count) if keys is None else keys)[:, np.newaxis]
     words["offset"] = np.arange(words.shape[1]) * WORD_BYTES
     words["seed"] = seed
     words["check"] = _check(words)

@@ -1,0 +1,1 @@
+"""Plans carried out on blocks of which every byte is known."""
