@@ -16,6 +16,7 @@ from xiokv.runtime.errors import ExitCode, RuntimeFault
 COMMANDS = {
     "bench": "Measure the engine beside baselines of the same run.",
     "probe": "Look at a key-value namespace of a device, and try it.",
+    "replay": "Carry KV-cache plans out on blocks of which every byte is known.",
     "verify": "Store stamped blocks, retrieve them, and compare every byte.",
 }
 

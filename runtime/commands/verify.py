@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 
 import click
 
+from xiokv.runtime.commands.sizes import sizes as size_list
 from xiokv.runtime.errors import RuntimeFault
 
 SIZES = "1,511,4KiB,4097,16KiB,65541,128KiB,1MiB"
-SIZE_MAX = 32 << 20
 QUEUES_MAX = 64
 THREADS_MAX = 2
-
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
-_SIZE = re.compile(r"([0-9]{1,10})\s*(B|KiB|MiB|)")
 
 # \b keeps the lines that follow as they are.
 _CASES = """\b
@@ -26,21 +22,6 @@ Cases of each size:
   errors    error statuses and false sizes for some keys
   timeouts  commands that never complete; the queues are then replaced
 """
-
-
-def _sizes(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
-    """Return the sizes that were given, in bytes."""
-    return tuple(_size(text.strip()) for text in value.split(","))
-
-
-def _size(text: str) -> int:
-    parts = _SIZE.fullmatch(text)
-    if parts is None:
-        raise click.BadParameter(f"{text!r} is no size; such are 511, 4KiB and 1MiB")
-    size = int(parts[1]) * _UNITS[parts[2]]
-    if size > SIZE_MAX:
-        raise click.BadParameter(f"{text} is too large; 0 to {SIZE_MAX >> 20}MiB is allowed")
-    return size
 
 
 @click.command(name="verify", epilog=_CASES)
@@ -59,7 +40,11 @@ def _size(text: str) -> int:
     help="Entries of each ring.",
 )
 @click.option(
-    "--sizes", callback=_sizes, default=SIZES, show_default=True, help="Value sizes, up to 32MiB."
+    "--sizes",
+    callback=size_list(0),
+    default=SIZES,
+    show_default=True,
+    help="Value sizes, up to 32MiB.",
 )
 @click.option(
     "--count",

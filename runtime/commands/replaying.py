@@ -1,0 +1,176 @@
+"""What xiokv replay does, once its options are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from xiokv.runtime.bench import machine
+from xiokv.runtime.kvcache.execution import Verify
+from xiokv.runtime.kvcache.metrics import SpanMetrics
+from xiokv.runtime.kvcache.metrics_text import json_line
+from xiokv.runtime.kvcache.plan import Plan
+from xiokv.runtime.kvcache.replay.place import Where, open_place
+from xiokv.runtime.kvcache.replay.reading import plan_files
+from xiokv.runtime.kvcache.replay.report import as_values as values
+from xiokv.runtime.kvcache.replay.report import lines, summary, what_is_wrong
+from xiokv.runtime.kvcache.replay.run import Options, Outcome, Replay
+from xiokv.runtime.kvcache.replay.shapes import Recipe, Shape, generate
+from xiokv.runtime.kvcache.replay.xio_keys import Written, XioKeys
+
+__all__ = ["Asked", "lines", "replay", "setting", "summary", "values", "what_is_wrong"]
+
+Source = Callable[[], Iterable[Plan]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of the command, by its names."""
+
+    plans: tuple[str, ...]
+    generate: int | None
+    shape: Shape
+    block_tokens: int
+    save: Path | None
+    seed: int
+    sizes: tuple[int, ...]
+    shards: int
+    target: str | None
+    device: str | None
+    storage: str
+    queues: int
+    depth: int
+    room: int
+    checksums: Verify
+    decline: float
+    faults: bool
+    keep: bool
+    keys_file: Path | None
+    metrics_file: Path | None
+    as_json: bool
+
+    @property
+    def where(self) -> Where:
+        """Where plans are replayed."""
+        return Where(
+            target=self.target,
+            device=self.device,
+            in_memory=self.storage == "memory",
+            queues=self.queues,
+            depth=self.depth,
+            faults=self.faults,
+            seed=self.seed,
+        )
+
+    def options(self, size: int) -> Options:
+        """Return how plans are replayed with blocks of a size."""
+        return Options(
+            sizes=(size,) * self.shards,
+            seed=self.seed,
+            verify=self.checksums,
+            decline=self.decline,
+            faults=self.faults,
+            room=self.room,
+            keep=self.keep,
+        )
+
+
+def replay(asked: Asked) -> Iterator[tuple[int, Outcome]]:
+    """Replay for each size of a block; end with the first that is wrong."""
+    asked.where.check()
+    keys = XioKeys()
+    with ExitStack() as stack:
+        source = _source(asked, stack)
+        file = None
+        if asked.metrics_file is not None:
+            file = stack.enter_context(asked.metrics_file.open("w", encoding="utf-8"))
+        for size in asked.sizes:
+            outcome = _run(asked, size, source, file, keys)
+            yield size, outcome
+            if not outcome.ok:
+                return
+    if asked.keys_file is not None:
+        _tell_keys(keys.write(asked.keys_file, asked.device), keys.left_out)
+
+
+def setting(asked: Asked) -> dict[str, Any]:
+    """Return what was replayed, and on what machine."""
+    return {
+        "machine": machine.describe(),
+        "setting": {
+            "target": _target(asked),
+            "device": asked.device,
+            "storage": asked.storage,
+            "plans": asked.generate or list(asked.plans),
+            "shape": asked.shape if asked.generate else None,
+            "block_tokens": asked.block_tokens if asked.generate else None,
+            "shards": asked.shards,
+            "seed": asked.seed,
+            "queues": asked.queues,
+            "depth": asked.depth,
+            "store_bytes": asked.room,
+            "checksums": asked.checksums,
+            "decline": asked.decline,
+            "faults": asked.faults,
+        },
+    }
+
+
+def _run(asked: Asked, size: int, source: Source, file: IO[str] | None, keys: XioKeys) -> Outcome:
+    def tell(span: SpanMetrics) -> None:
+        if file is not None:
+            file.write(json_line({**span.as_values(), "block_bytes": size}) + "\n")
+
+    with open_place(asked.where) as place:
+        replayed = Replay(place, asked.options(size), tell, keys.add)
+        outcome = replayed.run(source())
+    if file is not None:
+        file.write(json_line({**outcome.metrics.as_values(), "block_bytes": size}) + "\n")
+    return outcome
+
+
+def _source(asked: Asked, stack: ExitStack) -> Source:
+    """Return what yields the plans, any number of times."""
+    if not asked.generate:
+        return stack.enter_context(plan_files(asked.plans)).plans
+    recipe = Recipe(asked.generate, asked.seed, asked.shape, asked.block_tokens)
+    if asked.save is not None:
+        _save(asked.save, generate(recipe))
+    return lambda: generate(recipe)
+
+
+def _save(path: Path, plans: Iterable[Plan]) -> None:
+    """Write plans, one a line, all of them or nothing."""
+    begun = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with begun.open("wb") as file:
+            file.writelines(plan.canonical + b"\n" for plan in plans)
+        begun.replace(path)
+    finally:
+        begun.unlink(missing_ok=True)
+
+
+def _target(asked: Asked) -> str | None:
+    if asked.storage == "memory":
+        return None
+    from xiokv.runtime.module import load
+
+    return load("host" if asked.device else asked.target).target
+
+
+def _tell_keys(written: Written, left_out: int) -> None:
+    """Say what was written, and what to do with it, beside the output."""
+    first = f"wrote {written.keys} keys, five words each, to {written.packed}"
+    second = f"wrote {written.usable} keys that can be arguments to {written.arguments}"
+    for line in (first, second, f"left out {left_out} keys" if left_out else ""):
+        click.echo(line, err=True) if line else None
+    if written.device is None:
+        click.echo("the values are not on a device; store some first:", err=True)
+        click.echo(written.command("store"), err=True)
+    click.echo(written.command(), err=True)

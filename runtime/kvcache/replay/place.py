@@ -1,0 +1,111 @@
+"""Where plans are replayed: options in; a storage, and what reaches it, out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from xiokv.runtime.controller import Controller
+from xiokv.runtime.emulator import Emulator
+from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.kv import KV
+from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.kv_storage import KvStorage
+from xiokv.runtime.kvcache.memory_storage import MemoryStorage
+from xiokv.runtime.kvcache.replay.disturbances import TIMEOUT, Clock
+from xiokv.runtime.kvcache.storage import Storage
+from xiokv.runtime.module import Module, load
+from xiokv.runtime.nvme import passthrough
+from xiokv.runtime.testing import Faults, Rig
+
+QUEUES_MAX = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where plans are replayed.
+
+    Attributes:
+        target: kind of device; None for the first that there is.
+        device: a namespace's character device; None for the embedded controller.
+        in_memory: keep blocks in this process, without any controller.
+        queues: queue pairs.
+        depth: entries of each ring.
+        faults: whether faults will be injected.
+        seed: of the tenant, and of the controller.
+    """
+
+    target: str | None = None
+    device: str | None = None
+    in_memory: bool = False
+    queues: int = 4
+    depth: int = 1024
+    faults: bool = False
+    seed: int = 1
+
+    def check(self) -> None:
+        """Refuse what does not go together.
+
+        Raises:
+            ArgumentFault: something does not.
+        """
+        if self.in_memory and (self.target or self.device):
+            raise ArgumentFault("the storage in memory has neither a target nor a device")
+        if self.faults and (self.in_memory or self.device):
+            raise ArgumentFault("faults are those of the embedded controller: leave --faults out")
+
+    @property
+    def keyspace(self) -> Keyspace:
+        """Whose the blocks are."""
+        return Keyspace("xiokv-replay", policy=str(self.seed))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A storage, and what reaches it.
+
+    Attributes:
+        storage: where donors are published.
+        clock: of its leases.
+        module: whose memory blocks land in; None for that of NumPy.
+        rig: the embedded controller, the calls that the storage uses, and faults.
+    """
+
+    storage: Storage
+    clock: Clock
+    module: Module | None = None
+    rig: Rig | None = None
+
+
+@contextmanager
+def open_place(where: Where) -> Iterator[Place]:
+    """Open a storage; it is closed at the end."""
+    where.check()
+    clock = Clock()
+    if where.in_memory:
+        yield Place(MemoryStorage(where.keyspace, clock=clock), clock)
+        return
+    module = load("host" if where.device else where.target)
+    controller = passthrough(where.device) if where.device else _embedded(where, module)
+    timeout = TIMEOUT if where.faults else 30.0
+    with (
+        controller,
+        module.attach(controller, queues=where.queues, depth=where.depth, timeout=timeout) as kv,
+    ):
+        storage = KvStorage(kv, where.keyspace, clock=clock, address=where.device or "")
+        yield Place(storage, clock, module, _rig(where, module, controller, kv))
+
+
+def _rig(where: Where, module: Module, controller: Controller, kv: KV) -> Rig | None:
+    if not isinstance(controller, Emulator):
+        return None
+    return Rig(controller, kv, Faults(module, controller, kv, where.seed), ExitStack())
+
+
+def _embedded(where: Where, module: Module) -> Emulator:
+    """Return a controller with a thread a queue, as far as there are cores beside the engine's."""
+    cores = len(os.sched_getaffinity(0))
+    spare = cores // 2 if module.target == "host" else cores - 2
+    return Emulator(threads=max(1, min(where.queues, spare)), queues=QUEUES_MAX, seed=where.seed)

@@ -1,0 +1,144 @@
+"""The donors that are stored while plans are replayed: plans in, published donors out.
+
+A donor is published when the first plan names it, with the blocks that plan needs, and again
+in a new generation where a later plan needs others. Those that were not needed for longest go
+when there is no room, so that the store is bounded however many plans there are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from xiokv.runtime.kvcache.documents import Range
+from xiokv.runtime.kvcache.plan import Plan
+from xiokv.runtime.kvcache.replay.contents import content
+from xiokv.runtime.kvcache.replay.layouts import layout_of
+from xiokv.runtime.kvcache.replay.payloads import Payloads
+from xiokv.runtime.kvcache.storage import DonorMissingFault, Offered, Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Stocked:
+    """A donor that is stored.
+
+    Attributes:
+        rows: its blocks of tokens.
+        block_tokens: tokens of each.
+        generation: in which it is.
+    """
+
+    rows: Range
+    block_tokens: int
+    generation: int
+
+    def serves(self, other: Stocked) -> bool:
+        """Tell whether it holds what another is to hold."""
+        return (
+            self.rows.start <= other.rows.start
+            and other.rows.end <= self.rows.end
+            and self.block_tokens == other.block_tokens
+            and other.generation in (0, self.generation)
+        )
+
+
+class Shelf:
+    """Donors on a storage.
+
+    Args:
+        storage: where they are published.
+        payloads: their bytes.
+        room: most bytes of blocks, save where one plan needs more.
+
+    Attributes:
+        seconds: that publishing took.
+        published_bytes: of all that was published.
+    """
+
+    def __init__(self, storage: Storage, payloads: Payloads, room: int) -> None:
+        self._storage = storage
+        self._payloads = payloads
+        self._room = room
+        self._stocked: OrderedDict[str, Stocked] = OrderedDict()
+        self.seconds = 0.0
+        self.published_bytes = 0
+
+    def prepare(self, plan: Plan) -> None:
+        """Publish what a plan needs and is not there."""
+        begun = time.perf_counter()
+        needed = _needed(plan)
+        for name in needed:
+            if name in self._stocked:
+                self._stocked.move_to_end(name)
+        for name, wanted in needed.items():
+            there = self._stocked.get(name)
+            if there is None or not there.serves(wanted):
+                self._publish(name, wanted, needed)
+        self.seconds += time.perf_counter() - begun
+
+    def renew(self, name: str) -> None:
+        """Publish a donor once more, in the next generation."""
+        there = self._stocked[name]
+        self._store(name, there.rows, there.block_tokens, there.generation + 1)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Take donors away, and all of their blocks."""
+        for name in names:
+            if self._stocked.pop(name, None) is not None:
+                self._storage.remove(name, blocks=True)
+
+    def clear(self) -> None:
+        """Take all donors away."""
+        self.remove(list(self._stocked))
+
+    def _publish(self, name: str, wanted: Stocked, needed: dict[str, Stocked]) -> None:
+        there, rows = self._stocked.get(name), wanted.rows
+        if there is not None and there.block_tokens == wanted.block_tokens:
+            rows = Range(min(there.rows.start, rows.start), max(there.rows.end, rows.end))
+        self._make_room(len(rows) * self._payloads.row_bytes, needed)
+        generation = wanted.generation or self._generation_there(name) + 1
+        self._store(name, rows, wanted.block_tokens, generation)
+
+    def _store(self, name: str, rows: Range, block_tokens: int, generation: int) -> None:
+        offer = Offered(
+            name,
+            layout_of(block_tokens, self._payloads.sizes),
+            [content(name, row) for row in range(rows.start, rows.end)],
+            start=rows.start * block_tokens,
+            generation=generation,
+        )
+        if self._generation_there(name) >= generation:
+            self._storage.remove(name)
+        self._storage.publish(offer, self._payloads.of(name, rows))
+        self._stocked[name] = Stocked(rows, block_tokens, generation)
+        self.published_bytes += len(rows) * self._payloads.row_bytes
+
+    def _generation_there(self, name: str) -> int:
+        """Return the generation that the store has, also of a replay that was cut off."""
+        with suppress(DonorMissingFault):
+            return self._storage.resolve(name).manifest.generation
+        return 0
+
+    def _make_room(self, size: int, needed: dict[str, Stocked]) -> None:
+        used = size + sum(len(d.rows) for d in self._stocked.values()) * self._payloads.row_bytes
+        for name in [name for name in self._stocked if name not in needed]:
+            if used <= self._room:
+                return
+            used -= len(self._stocked[name].rows) * self._payloads.row_bytes
+            self.remove([name])
+
+
+def _needed(plan: Plan) -> dict[str, Stocked]:
+    """Return which blocks of which donors a plan names."""
+    found: dict[str, Stocked] = {}
+    for _, span in plan.donor_spans:
+        size = plan.block_tokens
+        rows = Range(span.source.start // size, span.source.end // size)
+        before = found.get(span.donor)
+        if before is not None:
+            rows = Range(min(before.rows.start, rows.start), max(before.rows.end, rows.end))
+        found[span.donor] = Stocked(rows, size, span.generation or 0)
+    return found
