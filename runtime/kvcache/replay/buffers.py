@@ -53,7 +53,7 @@ class Buffers:
 
     def _found(self, size: int) -> Any:
         largest = max(self._kept, default=0)
-        if largest >= size and not _is_on_gpu(self._kept[largest]):
+        if self._kept and largest >= size and not _is_on_gpu(self._kept[largest]):
             return _part(self._kept[largest], size)
         rounded = max(_SMALLEST, 1 << max(0, size - 1).bit_length())
         if rounded not in self._kept:

@@ -148,15 +148,18 @@ class Replay:
         return outcome
 
     def _one(self, plan: Plan, outcome: Outcome) -> None:
-        self._shelf.prepare(plan)
+        faults = self._disturbances
+        if faults is None:
+            self._shelf.prepare(plan)
+            self._executed(plan, outcome)
+            return
+        faults.steadily(lambda: self._shelf.prepare(plan))
         report = None
-        if self._disturbances:
-            self._disturbances.before(plan)
         try:
+            faults.before(plan)
             report = self._executed(plan, outcome)
         finally:
-            if self._disturbances:
-                self._disturbances.after(report)
+            faults.after(report)
 
     def _executed(self, plan: Plan, outcome: Outcome) -> Report:
         self._backend.begin()

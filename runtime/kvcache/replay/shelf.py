@@ -87,8 +87,10 @@ class Shelf:
     def remove(self, names: Iterable[str]) -> None:
         """Take donors away, and all of their blocks."""
         for name in names:
-            if self._stocked.pop(name, None) is not None:
-                self._storage.remove(name, blocks=True)
+            if name in self._stocked:
+                with suppress(DonorMissingFault):
+                    self._storage.remove(name, blocks=True)
+                del self._stocked[name]
 
     def clear(self) -> None:
         """Take all donors away."""
