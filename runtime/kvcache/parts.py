@@ -59,7 +59,7 @@ def split(wanted: Wanted) -> Parts:
     number = np.arange(len(block)) - firsts[block]
     keys = own[block]
     for index in np.flatnonzero(number).tolist():
-        key = part_key(wanted.digests[block[index]].tobytes(), int(number[index]))
+        key = part_key(own[block[index]].tobytes(), int(number[index]))
         keys[index] = np.frombuffer(key, np.uint8)
     begins = number * largest[block]
     left = wanted.sizes[block] - begins
