@@ -45,7 +45,7 @@ class DocumentFault(RuntimeFault, ValueError):
     """A document that cannot be taken; the message names the field."""
 
 
-class Range(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Range(Struct, frozen=True, array_like=True):
     """Whole numbers from `start` up to and without `end`; ``[start, end]`` in JSON."""
 
     start: Count
