@@ -18,7 +18,7 @@ from xiokv.runtime.kvcache.wanted import Wanted
 _PAGE = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parts:
     """The values of some blocks, block by block.
 
