@@ -20,7 +20,7 @@ from msgspec import Meta, Struct
 
 from xiokv.runtime.errors import RuntimeFault
 
-D = TypeVar("D", bound="Document")
+_T = TypeVar("_T", bound="Document")
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
@@ -77,7 +77,7 @@ class Document(Struct, frozen=True, kw_only=True):
         return f"{cls.kind}/{cls.version[0]}.{cls.version[1]}"
 
     @classmethod
-    def from_json(cls: type[D], text: bytes | str) -> D:
+    def from_json(cls: type[_T], text: bytes | str) -> _T:
         """Read a document.
 
         Raises:
