@@ -20,7 +20,7 @@ from msgspec import Meta, Struct
 
 from xiokv.runtime.errors import RuntimeFault
 
-D = TypeVar("D", bound="Document")
+_T = TypeVar("_T", bound="Document")
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
@@ -45,7 +45,7 @@ class DocumentFault(RuntimeFault, ValueError):
     """A document that cannot be taken; the message names the field."""
 
 
-class Range(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Range(Struct, frozen=True, array_like=True):
     """Whole numbers from `start` up to and without `end`; ``[start, end]`` in JSON."""
 
     start: Count
@@ -77,7 +77,7 @@ class Document(Struct, frozen=True, kw_only=True):
         return f"{cls.kind}/{cls.version[0]}.{cls.version[1]}"
 
     @classmethod
-    def from_json(cls: type[D], text: bytes | str) -> D:
+    def from_json(cls: type[_T], text: bytes | str) -> _T:
         """Read a document.
 
         Raises:

@@ -115,7 +115,7 @@ class Executor:
         taken = {index: found for index, found in answers.items() if isinstance(found, Taken)}
         fetches, size = _placed(taken.values())
         offered = time.perf_counter()
-        buffer = self._allocate(size)
+        buffer = self._allocate(size) if fetches else _on_host(0)
         begins = time.perf_counter()
         states, fault = self._retrieved(fetches, buffer)
         retrieved = time.perf_counter()

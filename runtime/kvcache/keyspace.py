@@ -133,19 +133,23 @@ def token_digests(
     return found
 
 
-def part_key(digest: bytes, part: int) -> bytes:
+def part_key(key: bytes, part: int) -> bytes:
     """Return the key of the value that holds a part of a block; that of part 0 is the block's."""
-    return _derived(digest, struct.pack("<I", part)) if part else digest[:KEY_SIZE]
+    return _derived(key, struct.pack("<I", part)) if part else key
 
 
 def record_keys(digests: Digests) -> npt.NDArray[np.uint8]:
-    """Return the keys of the records that are stored beside blocks: (n, 16)."""
-    joined = b"".join(_derived(digest.tobytes(), b"record") for digest in digests)
+    """Return the keys of the records that are stored beside blocks: (n, 16).
+
+    They are made of the blocks' keys, so that contents whose keys are the same find each
+    other's record, and in it another digest.
+    """
+    joined = b"".join(_derived(digest[:KEY_SIZE].tobytes(), b"record") for digest in digests)
     return np.frombuffer(joined, np.uint8).reshape(-1, KEY_SIZE)
 
 
-def _derived(digest: bytes, what: bytes) -> bytes:
-    return hashlib.blake2b(digest + what, digest_size=KEY_SIZE, person=_PART).digest()
+def _derived(key: bytes, what: bytes) -> bytes:
+    return hashlib.blake2b(key + what, digest_size=KEY_SIZE, person=_PART).digest()
 
 
 def _framed(field: bytes) -> bytes:

@@ -17,7 +17,7 @@ from xiokv.runtime.kvcache.storage import Donor, GenerationFault, Lease, Storage
 from xiokv.runtime.log import log
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Taken:
     """What may be fetched of a span.
 

@@ -42,7 +42,7 @@ class Cause(Enum):
     STORAGE = "storage"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SpanReport:
     """What became of one span.
 
@@ -99,7 +99,7 @@ class Timing:
     verify: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Report:
     """What became of a plan.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from xiokv.runtime.kvcache.documents import DocumentFault, Range
@@ -183,28 +184,31 @@ def _runs(pieces: list[_Run]) -> list[_Run]:
 
 
 def _imported(runs: Sequence[_Run], request: str, tokens: int, block_tokens: int) -> Imported:
+    _check_apart(runs)
+    given = sum(run.count for run in runs)
+    kept = [span for span in (_whole_blocks(run, block_tokens) for run in runs) if span]
     spans: list[Span] = []
-    covered = given = kept = 0
-    for run in runs:
-        given += run.count
-        span = _whole_blocks(run, block_tokens)
-        if span is None:
-            continue
-        if span.target.start < covered:
-            raise DocumentFault(
-                f"target {span.target} of donor {run.donor!r} overlaps what is covered up to"
-                f" {covered}"
-            )
+    covered = 0
+    for span in kept:
         if span.target.start > covered:
             spans.append(FreshSpan(target=Range(covered, span.target.start)))
         spans.append(span)
-        kept += len(span.target)
         covered = span.target.end
     if covered < tokens:
         spans.append(FreshSpan(target=Range(covered, tokens)))
     plan = Plan(request=request, tokens=tokens, block_tokens=block_tokens, spans=tuple(spans))
     plan.check()
-    return Imported(plan, given - kept)
+    return Imported(plan, given - sum(len(span.target) for span in kept))
+
+
+def _check_apart(runs: Sequence[_Run]) -> None:
+    """Refuse two donors for one position; runs come in the order of their targets."""
+    for run, after in pairwise(runs):
+        if after.target < run.target + run.count:
+            raise DocumentFault(
+                f"target {after.target} is given by donor {run.donor!r} and by donor"
+                f" {after.donor!r}; one position has one donor"
+            )
 
 
 def _whole_blocks(run: _Run, block_tokens: int) -> DonorSpan | None:

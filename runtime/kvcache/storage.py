@@ -47,7 +47,7 @@ class PublishFault(RuntimeFault):
         self.states = states
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Donor:
     """A donor that was found.
 
@@ -65,7 +65,7 @@ class Donor:
         return cls(manifest, BlockTable(manifest))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lease:
     """The right to fetch a donor's blocks, for a time; until then they are not removed.
 
@@ -80,7 +80,7 @@ class Lease:
     expires: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fetch:
     """Blocks of one lease to retrieve.
 
