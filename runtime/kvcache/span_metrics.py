@@ -41,7 +41,7 @@ class SpanMetrics:
         fetched_bytes: of those that came with their right size, also of those that do not
             count in the end.
         materialised_bytes: of those that count.
-        avoided_bytes: of the blocks that were offered, and not asked for.
+        avoided_bytes: of the blocks that were offered, and that the backend did not take.
         commands: Retrieve commands that the store answered, by the value: a block that is split
             has several.
         retrieve_seconds: of the plan's one batch, which all its spans share; None where nothing
@@ -105,11 +105,12 @@ def was_run(span: SpanReport) -> bool:
 
 def _bytes(span: SpanReport) -> dict[str, int]:
     sizes, commands = _sizes(span)
+    decided = span.fetch is not None or span.cause is Cause.DECLINED
     return {
         "asked_bytes": span.bytes,
         "fetched_bytes": int(sizes[np.isin(span.states, _CAME)].sum()),
         "materialised_bytes": int(sizes[: span.landed].sum()),
-        "avoided_bytes": span.offered_bytes - span.bytes,
+        "avoided_bytes": span.offered_bytes - span.bytes if decided else 0,
         "commands": int(commands[np.isin(span.states, _ANSWERED)].sum()),
     }
 
