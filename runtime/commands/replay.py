@@ -126,13 +126,14 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
     help="Decline this share of the spans, and look in the controller's trace for them.",
 )
 @click.option("--faults", is_flag=True, help="Inject faults into the embedded controller.")
-@click.option("--keep", is_flag=True, help="Leave the donors on the device.")
+@click.option("--keep", is_flag=True, help="Leave the donors on the device, all of them.")
 @click.option(
     "--emit-xio-keys",
     "keys_file",
     type=_FILE,
     metavar="FILE",
-    help="Write keys for rocm-xio's tester, and print its command line.",
+    help="Write keys for rocm-xio's tester, and print its command line; on a device the donors"
+    " are kept.",
 )
 @click.option(
     "--metrics",

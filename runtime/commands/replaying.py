@@ -26,6 +26,8 @@ from xiokv.runtime.kvcache.replay.xio_keys import Written, XioKeys
 
 __all__ = ["Asked", "lines", "replay", "setting", "summary", "values", "what_is_wrong"]
 
+_ENDLESS = 1 << 62
+
 Source = Callable[[], Iterable[Plan]]
 
 
@@ -70,14 +72,15 @@ class Asked:
 
     def options(self, size: int) -> Options:
         """Return how plans are replayed with blocks of a size."""
+        keep = self.keep or bool(self.keys_file and self.device)
         return Options(
             sizes=(size,) * self.shards,
             seed=self.seed,
             verify=self.checksums,
             decline=self.decline,
             faults=self.faults,
-            room=self.room,
-            keep=self.keep,
+            room=_ENDLESS if keep else self.room,
+            keep=keep,
         )
 
 

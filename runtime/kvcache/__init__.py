@@ -34,9 +34,11 @@ if TYPE_CHECKING:
         SameLayout,
     )
     from xiokv.runtime.kvcache.memory_storage import MemoryStorage
+    from xiokv.runtime.kvcache.metrics import Metrics
     from xiokv.runtime.kvcache.plan import DonorSpan, FreshSpan, Plan
     from xiokv.runtime.kvcache.report import Cause, Report, SpanReport
     from xiokv.runtime.kvcache.semblend import from_composite, from_segments
+    from xiokv.runtime.kvcache.span_metrics import SpanMetrics
     from xiokv.runtime.kvcache.states import BlockState, PutState
     from xiokv.runtime.kvcache.storage import (
         Donor,
@@ -78,6 +80,7 @@ __all__ = [
     "Manifest",
     "Materialiser",
     "MemoryStorage",
+    "Metrics",
     "Model",
     "Offer",
     "Offered",
@@ -91,6 +94,7 @@ __all__ = [
     "SameLayout",
     "Settings",
     "Shard",
+    "SpanMetrics",
     "SpanReport",
     "Storage",
     "from_composite",
@@ -135,6 +139,7 @@ _HOMES = {
         "SameLayout",
     ),
     "memory_storage": ("MemoryStorage",),
+    "metrics": ("Metrics",),
     "plan": (
         "DonorSpan",
         "FreshSpan",
@@ -149,6 +154,7 @@ _HOMES = {
         "from_composite",
         "from_segments",
     ),
+    "span_metrics": ("SpanMetrics",),
     "states": (
         "BlockState",
         "PutState",
