@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace as with_fields
 
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.documents import DocumentFault
+from xiokv.runtime.kvcache.donor_index import DonorIndex
 from xiokv.runtime.kvcache.keyspace import Keyspace
 from xiokv.runtime.kvcache.manifest import Manifest
 from xiokv.runtime.kvcache.states import BlockState
@@ -19,9 +21,10 @@ from xiokv.runtime.kvcache.storage import (
     LeasedFault,
     Offered,
 )
+from xiokv.runtime.testing import Rig
 
-from .conftest import Place
-from .donors import Given, contents, joined, layout, payloads, publish
+from .conftest import Place, on_a_namespace
+from .donors import TENANT, Given, contents, joined, layout, payloads, publish
 
 SHAPES = {
     "one small shard": layout(4096),
@@ -254,3 +257,18 @@ def test_a_manifest_says_what_its_documentation_says(place: Place) -> None:
     assert [block.content for block in manifest.blocks] == [
         content.hex() for content in contents(2, 1000) for _ in range(2)
     ]
+
+
+def test_a_manifest_whose_keys_are_not_those_of_its_contents_is_refused(rig: Rig) -> None:
+    """Whoever writes under the tenant's keys still cannot name another's blocks."""
+    place = on_a_namespace(rig)
+    given = publish(place.storage, shape=layout(100, 200))
+    other = publish(place.storage, "other", shape=layout(100, 200), seed=2)
+    blocks = list(given.manifest.blocks)
+    blocks[3] = with_fields(
+        blocks[3], key=other.manifest.blocks[3].key, digest=other.manifest.blocks[3].digest
+    )
+    forged = with_fields(given.manifest, blocks=tuple(blocks))
+    DonorIndex(rig.kv, TENANT, 8192).write(forged)
+    with pytest.raises(DocumentFault, match=r"blocks\[3\]\.digest: .* is not that of its content"):
+        place.storage.resolve("donor")
