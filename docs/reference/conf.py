@@ -80,7 +80,7 @@ nitpick_ignore = [
     )
 ]
 nitpick_ignore_regex = [
-    ("py:class", r"(_?ctypes|collections|concurrent|enum|numpy|os|typing)\..*"),
+    ("py:class", r"(_?ctypes|array|collections|concurrent|enum|numpy|os|typing)\..*"),
     ("py:class", r".*\._T"),
     ("py:obj", r"typing\.Literal.*"),
     ("c:identifier", r".*@\d+.*"),

@@ -18,7 +18,7 @@ by the sum of the samples. What nobody measured is None or "not supplied".
 
 from __future__ import annotations
 
-from array import array
+import array
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,8 +80,8 @@ class Metrics:
     totals: Counter[str] = field(default_factory=Counter)
     states: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
-    latencies: array[float] = field(default_factory=lambda: array("d"))
-    supplied: dict[str, array[float]] = field(default_factory=dict)
+    latencies: array.array[float] = field(default_factory=lambda: array.array("d"))
+    supplied: dict[str, array.array[float]] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
     _exact: _Exact = field(default_factory=_Exact)
     _seconds: _Seconds = field(default_factory=_Seconds)
@@ -152,7 +152,7 @@ class Metrics:
     def _add_supplied(self, report: Report) -> None:
         taken, problems = checked(report.supplied)
         for name, value in taken.items():
-            self.supplied.setdefault(name, array("d")).append(value)
+            self.supplied.setdefault(name, array.array("d")).append(value)
         for name, problem in problems.items():
             if not self.refused[name]:
                 log.warning(
@@ -174,7 +174,7 @@ class Metrics:
         return {"requests": len(samples), **(percentiles(samples) or {})}
 
 
-def percentiles(samples: array[float]) -> dict[str, float] | None:
+def percentiles(samples: array.array[float]) -> dict[str, float] | None:
     """Return p50, p90 and p99 of samples, or None where there are none."""
     if not samples:
         return None
