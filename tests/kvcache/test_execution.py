@@ -461,6 +461,7 @@ def test_a_report_is_json(place: Place, given: Given) -> None:
         "span": 1,
         "target": [32, 128],
         "donor": "donor",
+        "offered_blocks": 6,
         "accepted_blocks": 6,
         "landed_blocks": 6,
         "bytes": 6 * 9512,
