@@ -54,7 +54,7 @@ def _times(pyplot: Any, fetch: Fetch, study: Study) -> Any:
     geometry = study.reuse.geometry
     axes.set_title(f"{geometry.title}, {study.reuse.kv_dtype}\n{_where(fetch)}", fontsize="medium")
     axes.set_ylabel("seconds")
-    _finish(axes, sorted(all_rows))
+    _finish(figure, axes, sorted(all_rows))
     return figure
 
 
@@ -79,7 +79,7 @@ def _bandwidths(pyplot: Any, result: Result) -> Any:
         fontsize="medium",
     )
     axes.set_ylabel("GB/s")
-    _finish(axes, sorted(contexts))
+    _finish(figure, axes, sorted(contexts))
     return figure
 
 
@@ -87,14 +87,14 @@ def _line(axes: Any, x: Sequence[int], y: Sequence[float], label: str, color: st
     axes.plot(x, y, label=label, color=color, marker="o", markersize=4)
 
 
-def _finish(axes: Any, contexts: Sequence[int]) -> None:
+def _finish(figure: Any, axes: Any, contexts: Sequence[int]) -> None:
     axes.set_xlabel("tokens of the context")
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(contexts, [_tick(context) for context in contexts], fontsize="small")
     axes.xaxis.minorticks_off()
     axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside lower center", ncols=2, fontsize="small")
 
 
 def _tick(context: int) -> str:
