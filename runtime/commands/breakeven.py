@@ -16,7 +16,11 @@ _FETCH = (
         help="Measure on this kind of device; the first that there is by default."
         " $XIOKV_TARGET overrules it.",
     ),
-    click.option("--queues", type=click.IntRange(1, QUEUES_MAX), help="Queue pairs; 4 by default."),
+    click.option(
+        "--queues",
+        type=click.IntRange(1, QUEUES_MAX),
+        help="Queue pairs; by default 4, or as many as have cores of their own.",
+    ),
     click.option(
         "--depth", type=click.IntRange(2, 65536), help="Entries of each ring; 1024 by default."
     ),
@@ -70,7 +74,13 @@ _RECOMPUTE = (
     ),
 )
 _MODELS = (
-    click.option("--model", "models", multiple=True, help="May be repeated; all by default."),
+    click.option(
+        "--model",
+        "models",
+        multiple=True,
+        metavar="NAME",
+        help="deepseek-v3, llama-3.1-8b or qwen3-next-80b-a3b; may be repeated; all by default.",
+    ),
     click.option(
         "--geometry",
         "files",
@@ -106,12 +116,20 @@ def _with(options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     return decorate
 
 
+def _folder(ctx: click.Context, param: click.Parameter, value: str | None) -> Path | None:
+    """Return a folder; an empty name would be the working folder's."""
+    if value == "":
+        raise click.BadParameter("an empty name is no folder; give one, such as charts")
+    return None if value is None else Path(value)
+
+
 @click.command(name="breakeven")
 @_with((*_FETCH, *_RECOMPUTE, *_MODELS))
 @click.option(
     "--plot",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False),
+    callback=_folder,
     help="Write charts into this folder, as SVG; needs matplotlib.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -20,7 +20,7 @@ from xiokv.runtime.kvcache.breakeven.study import Result, lengths, study
 from xiokv.runtime.module import load
 
 BLOCK_SIZES = "4KiB,16KiB,128KiB,1MiB"
-QUEUES, DEPTH, RUNS = 4, 1024, 7
+DEPTH, RUNS = 1024, 7
 
 _GIGA, _MICROSECOND = 1e9, 1e-6
 
@@ -180,7 +180,7 @@ def _check_fetch(asked: Asked) -> None:
 def _measured(asked: Asked, sizes: Sequence[int]) -> fetch.Fetch:
     module = load(asked.target)
     setting = Setting(
-        asked.queues or QUEUES, asked.depth or DEPTH, asked.runs or RUNS, asked.place or ""
+        asked.queues or 0, asked.depth or DEPTH, asked.runs or RUNS, asked.place or ""
     )
     progress = Progress()
     progress.table("fetch")

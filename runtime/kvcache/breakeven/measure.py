@@ -30,6 +30,7 @@ from xiokv.runtime.module import Module
 from xiokv.runtime.units import size_text
 
 _KEY_BYTES = 16
+_QUEUES = 4
 _CALLS = 15  # whose median is one sample of one block
 _BATCH_BYTES = 64 << 20
 _BATCH_MIN, _BATCH_MAX = 8, 4096
@@ -41,7 +42,7 @@ class Setting:
     """What to measure with.
 
     Attributes:
-        queues: queue pairs.
+        queues: queue pairs; 0 for 4, or as many as have cores of their own.
         depth: entries of each ring.
         runs: samples of each time.
         place: "device" or "host", where blocks end; empty for where the kernels run.
@@ -77,13 +78,15 @@ def measure(
         RuntimeFault: a block did not come as it was stored.
     """
     place = _place(module, setting.place)
-    threads = min(setting.queues, own_cores().most(2 if module.target == "host" else 1))
+    most = own_cores().most(2 if module.target == "host" else 1)
+    queues = setting.queues or min(_QUEUES, most)
+    threads = min(queues, most)
     costs = []
-    with Emulator(threads=threads, queues=setting.queues) as controller:
+    with Emulator(threads=threads, queues=queues) as controller:
         for size in sizes:
             say(size_text(size))
             with module.attach(
-                controller, queues=setting.queues, depth=setting.depth, block_size=size
+                controller, queues=queues, depth=setting.depth, block_size=size
             ) as kv:
                 costs.append(_measured(module, kv, size, place, setting.runs))
     return Fetch(
@@ -94,7 +97,7 @@ def measure(
         machine=machine.describe(),
         setting={
             "target": module.target,
-            "queues": setting.queues,
+            "queues": queues,
             "depth": setting.depth,
             "runs": setting.runs,
             "controller": "embedded",
@@ -118,7 +121,7 @@ def _measured(module: Module, kv: KV, size: int, place: Place, runs: int) -> Fet
     keys.view("<u4")[:, 0] = np.arange(count)
     stored = module.empty(count * size, place=Place.HOST)
     stored.view[:] = np.random.default_rng(size).integers(0, 256, count * size, np.uint8)
-    kv.store(keys, stored.view).raise_for_status()
+    kv.store(keys, stored).raise_for_status()
     out, first = module.empty(count * size, place=place), module.empty(size, place=place)
     try:
         _check(kv, keys, out, stored)

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from xiokv.runtime.kvcache.breakeven.geometry_file import known
+
 from .conftest import Tool
 
 GIVEN = ("--fetch-gbps", "8", "--block-sizes", "128KiB,1MiB")
@@ -216,6 +218,7 @@ def test_a_measured_run_can_be_kept_and_looked_at_again(tool: Tool, tmp_path: Pa
         ((*LLAMA, *SPEED, "--target", "host", "--place", "device"), 2, "end in its own memory"),
         ((*LLAMA, *SPEED, "--recorded", "/nowhere"), 2, "does not exist"),
         ((*GIVEN, *SPEED, "--geometry", "/nowhere"), 2, "does not exist"),
+        ((*GIVEN, *LLAMA, *SPEED, "--plot", ""), 2, "an empty name is no folder"),
         ((*GIVEN, *LLAMA, *SPEED, "--kv-dtype", "int4"), 2, "'int4' is not one of"),
     ],
 )
@@ -225,6 +228,11 @@ def test_what_makes_no_sense_is_refused(
     refused = tool(*arguments)
     assert (refused.code, refused.out) == (code, "")
     assert message in refused.err.splitlines()[0]
+
+
+def test_help_names_the_models_that_come_along(tool: Tool) -> None:
+    said = " ".join(tool("--help").out.split())
+    assert f"{', '.join(sorted(known())[:-1])} or {sorted(known())[-1]};" in said
 
 
 def test_two_sources_of_a_fetch_are_refused(tool: Tool, h200: Path) -> None:
