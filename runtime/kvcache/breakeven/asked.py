@@ -94,6 +94,8 @@ def _recomputes(asked: Asked, geometries: Sequence[Geometry]) -> list[Recompute]
     mfu = DEFAULT_MFU if asked.mfu is None else quantities.positive("--mfu", asked.mfu)
     if mfu > 1:
         raise ArgumentFault(f"--mfu: {asked.mfu} is more than all; above 0 to 1 is allowed")
+    if any(number < 1 for number in parameters.values()):
+        raise ArgumentFault("--parameters: less than one is none; 1 or more is allowed")
     _check_recompute(asked, names, speeds, flops, parameters)
     return [
         Speed(speeds[one.name])

@@ -30,7 +30,10 @@ SCHEMA = 1
 CONTEXT_MAX = 1 << 22
 
 _FOLDER = Path(__file__).parent / "models"
-_COUNT_MAX = 1 << 30
+# So that no product of them is too large for 64 bits.
+_COUNT_MAX = 1 << 20
+_ELEMENTS_MAX = 1 << 30
+_ELEMENT_FLOPS_MAX = 1 << 10
 _PARAMETERS_MAX = 1 << 50
 _TOKEN_BYTES_MAX = 1 << 30
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -121,11 +124,11 @@ def _recurrent(table: _Table) -> Recurrent:
     table.check_keys(tuple(Recurrent.__dataclass_fields__))
     return Recurrent(
         layers=table.whole("layers"),
-        state_elements=table.whole("state_elements"),
+        state_elements=table.whole("state_elements", _ELEMENTS_MAX),
         state_dtype=table.choice("state_dtype", STATE_DTYPES),
-        conv_elements=table.whole("conv_elements", least=0),
+        conv_elements=table.whole("conv_elements", _ELEMENTS_MAX, least=0),
         conv_dtype=table.choice("conv_dtype", STATE_DTYPES),
-        flops_per_element=table.whole("flops_per_element", least=0),
+        flops_per_element=table.whole("flops_per_element", _ELEMENT_FLOPS_MAX, least=0),
     )
 
 

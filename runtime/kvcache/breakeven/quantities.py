@@ -12,6 +12,7 @@ from xiokv.runtime.kvcache.breakeven.geometry_file import CONTEXT_MAX
 
 BLOCK_MIN, BLOCK_MAX = 512, 32 << 20
 _BLOCK_STEP = 4
+_NUMBER_MIN, _NUMBER_MAX = 1e-30, 1e30
 
 _POWERS = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20}
 _COUNT = re.compile(r"([0-9]{1,10})\s*(Ki|Mi|)(B?)")
@@ -54,7 +55,7 @@ def _count(text: str, what: str, such: str, bytes_too: bool) -> int:
 
 
 def positive(option: str, text: str) -> float:
-    """Return a finite number above 0, such as ``989e12``.
+    """Return a number above 0, such as ``989e12``.
 
     Raises:
         ArgumentFault: it is none.
@@ -63,8 +64,11 @@ def positive(option: str, text: str) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or number <= 0:
-        raise ArgumentFault(f"{option}: {text!r} is no number above 0; such are 12000 and 989e12")
+    if not _NUMBER_MIN <= number <= _NUMBER_MAX:
+        raise ArgumentFault(
+            f"{option}: {text!r} is no number above 0, or out of bounds ({_NUMBER_MIN:g} to"
+            f" {_NUMBER_MAX:g}); such are 12000 and 989e12"
+        )
     return number
 
 

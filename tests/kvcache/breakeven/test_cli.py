@@ -180,6 +180,8 @@ def test_a_measured_run_can_be_kept_and_looked_at_again(tool: Tool, tmp_path: Pa
         ((*GIVEN, *LLAMA, *SPEED, "--parameters", "1e9"), 2, "leave --flops and --parameters out"),
         ((*GIVEN, *LLAMA, "--flops", "fast"), 2, "--flops: 'fast' is no number above 0"),
         ((*GIVEN, *LLAMA, "--flops", "0"), 2, "--flops: '0' is no number above 0"),
+        ((*GIVEN, *LLAMA, "--flops", "1e31"), 2, "--flops: '1e31' is no number above 0, or out of"),
+        ((*GIVEN, *LLAMA, "--flops", "1", "--parameters", ".1"), 2, "less than one is none"),
         ((*GIVEN, *LLAMA, "--flops", "nan"), 2, "--flops: 'nan' is no number above 0"),
         ((*GIVEN, *LLAMA, "--flops", "1", "--flops", "2"), 2, "given twice for every model"),
         ((*GIVEN, *LLAMA, "--flops", "1", "--mfu", "1.5"), 2, "1.5 is more than all"),

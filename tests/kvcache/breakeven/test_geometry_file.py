@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kvcache.breakeven import geometry_file
 from xiokv.runtime.kvcache.breakeven.geometry import Latent, Recurrent
 
-from .conftest import MINE
+from .conftest import MINE, Tool
 
 RECURRENT = """
 [recurrent]
@@ -68,7 +70,12 @@ def test_a_latent_attention_is_read(mine: Path) -> None:
         ("kv_heads = 2", "kv_heads = 3", "attention.kv_heads is 3; it has to divide query_heads"),
         ('"grouped-query"', '"grouped"', "attention.kind is 'grouped'; did you mean grouped-query"),
         ('kind = "grouped-query"', "", "attention.kind missing; add it"),
-        ("head_dim = 8", "head_dim = 1073741824", "a token has 17179869184 bytes; up to"),
+        (
+            "layers = 2\nquery_heads = 4\nkv_heads = 2\nhead_dim = 8",
+            "layers = 4096\nquery_heads = 4\nkv_heads = 2\nhead_dim = 1048576",
+            "a token has 34359738368 bytes; up to 1073741824 are allowed",
+        ),
+        ("head_dim = 8", "head_dim = 1048577", "attention.head_dim is 1048577; 1 to 1048576 is"),
         ('title = "A', 'title = "\\u001b', "title is '\\x1b model of mine'; 1 to 200 printable"),
         ("[attention]", "[[attention]]", "attention is ["),
         ("schema = 1", "schema = ", "is not TOML"),
@@ -94,6 +101,42 @@ def test_a_dtype_of_a_state_that_there_is_not_is_refused(mine: Path) -> None:
     mine.write_text(MINE + RECURRENT.replace("fp32", "fp23"), encoding="utf-8")
     with pytest.raises(RuntimeFault, match=r"recurrent\.state_dtype is 'fp23'; did you mean fp32"):
         geometry_file.read(mine)
+
+
+LARGEST = f"""
+schema = 1
+name = "largest"
+title = "x"
+source = "x"
+context = {1 << 22}
+active_parameters = {1 << 50}
+[attention]
+kind = "latent"
+layers = {1 << 20}
+query_heads = {1 << 20}
+latent_dim = 256
+rope_dim = 256
+key_dim = {1 << 20}
+value_dim = {1 << 20}
+[recurrent]
+layers = {1 << 20}
+state_elements = {1 << 30}
+state_dtype = "fp32"
+conv_elements = {1 << 30}
+conv_dtype = "bf16"
+flops_per_element = 1024
+"""
+
+
+def test_numbers_of_the_largest_model_that_is_allowed_fit(mine: Path, tool: Tool) -> None:
+    mine.write_text(LARGEST, encoding="utf-8")
+    asked = ("--fetch-gbps", "1e30", "--flops", "1e-30", "--block-sizes", "512", "--json")
+    done = tool("--geometry", mine, *asked)
+    assert (done.code, done.err) == (0, "")
+    (model,) = json.loads(done.out)["models"]
+    assert model["token_bytes"] == 1 << 30
+    assert model["break_even"][0]["verdict"] == "fetch always"
+    assert all(math.isfinite(row["recompute_us"]) for row in model["rows"])
 
 
 def test_models_are_selected_by_name_and_from_files(mine: Path) -> None:
