@@ -23,10 +23,17 @@ from xiokv.runtime.kvcache.keyspace import Digests, record_keys
 from xiokv.runtime.kvcache.memory import on_host, slices
 from xiokv.runtime.kvcache.parts import part_bytes_for, split
 from xiokv.runtime.kvcache.putting import Put, Putting
-from xiokv.runtime.kvcache.records import RECORD, Records, records_of, same_rows, well_formed
+from xiokv.runtime.kvcache.records import (
+    RECORD,
+    Records,
+    readable,
+    records_of,
+    same_rows,
+    well_formed,
+)
 from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
 from xiokv.runtime.kvcache.verification import check_landed
-from xiokv.runtime.kvcache.wanted import Wanted, checked_digests, wanted_blocks
+from xiokv.runtime.kvcache.wanted import Wanted, check_within, checked_digests, wanted_blocks
 from xiokv.runtime.results import Result
 from xiokv.runtime.spans import span_of
 
@@ -96,6 +103,7 @@ class BlockStore:
         """
         wanted = wanted_blocks(digests, sizes, offsets, self.part_bytes)
         memory = on_host("payloads", payloads)
+        check_within("payloads", memory.size, wanted.offsets, wanted.sizes)
         own = checksums_of(self.checksum, slices(memory, wanted.offsets, wanted.sizes))
         putting = Putting(self, wanted, payloads, own)
         return putting.replace() if replace else putting.run()
@@ -131,6 +139,8 @@ class BlockStore:
         """
         largest = self.part_bytes if part_bytes is None else part_bytes
         wanted = wanted_blocks(digests, sizes, offsets, largest)
+        if wanted.part_bytes.any():  # before it is split into any number of values
+            check_within("out", span_of("out", out).size, wanted.offsets, wanted.sizes)
         if checksums is None:
             states, records = self.look_up(wanted)
             there = np.flatnonzero(states == BlockState.LANDED)
@@ -150,13 +160,19 @@ class BlockStore:
         found: npt.NDArray[np.bool_] = result.status == Outcome.OK
         return found
 
-    def delete(self, digests: Digests, *, sizes: Any) -> None:
+    def delete(self, digests: Digests, *, sizes: Any, part_bytes: Ints | int | None = None) -> None:
         """Delete blocks, their records first.
+
+        Args:
+            digests: as for `put`.
+            sizes: as for `put`.
+            part_bytes: as for `get`.
 
         Raises:
             BatchFault: keys could not be deleted; those that are not there are no fault.
         """
-        wanted = wanted_blocks(digests, sizes, None, self.part_bytes)
+        largest = self.part_bytes if part_bytes is None else part_bytes
+        wanted = wanted_blocks(digests, sizes, None, largest)
         self.kv.delete(record_keys(wanted.digests)).raise_for_status()
         self.kv.delete(split(wanted).keys).raise_for_status()
 
@@ -203,8 +219,10 @@ class BlockStore:
             records["part_bytes"] == wanted.part_bytes
         )
         states[landed & ~right_size] = BlockState.WRONG_SIZE
-        states[landed & ~same_rows(records["digest"], wanted.digests)] = BlockState.COLLISION
         states[landed & ~well_formed(records, self.checksum)] = BlockState.CORRUPT
+        # Whatever else is the matter, what lies there is another content's.
+        another = ~same_rows(records["digest"], wanted.digests)
+        states[landed & readable(records) & another] = BlockState.COLLISION
         return states, records
 
     def read_back(self, wanted: Wanted) -> tuple[States, Checksums]:

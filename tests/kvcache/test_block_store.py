@@ -154,6 +154,17 @@ class TestRecords:
         assert states == [BlockState.VERIFIED] * COUNT
         assert (out == blocks(size)).all()
 
+    def test_it_is_told_apart_by_a_store_of_another_algorithm(
+        self, rig: Rig, store: BlockStore, digests: Any
+    ) -> None:
+        put(store, digests, blocks(4096))
+        other, another = digests.copy(), BlockStore(rig.kv, checksum="blake2b-128")
+        other[:, 16:] ^= 1
+        assert put(another, other, blocks(4096, 2)) == [PutState.COLLISION] * COUNT
+        assert put(another, other, blocks(4096, 2), replace=True) == [PutState.COLLISION] * COUNT
+        assert got(another, other, 4096)[0] == [BlockState.COLLISION] * COUNT
+        assert (got(store, digests, 4096)[1] == blocks(4096)).all()
+
     @pytest.mark.parametrize("record", [b"", b"x" * 80, bytes(80), bytes(81)])
     def test_what_is_no_record_is_not_believed(
         self, rig: Rig, store: BlockStore, digests: Any, record: bytes
@@ -195,9 +206,7 @@ def test_deleting_takes_block_and_record(store: BlockStore, digests: Any, size: 
     put(store, digests, blocks(size))
     store.delete(digests[:2], sizes=size)
     assert store.exist(digests).tolist() == [False] * 2 + [True] * (COUNT - 2)
-    assert not list(store.kv.list()) or len(list(store.kv.list())) == (COUNT - 2) * (
-        1 + -(-size // store.part_bytes)
-    )
+    assert len(list(store.kv.list())) == (COUNT - 2) * (1 + -(-size // store.part_bytes))
     store.delete(digests, sizes=size)
     assert list(store.kv.list()) == []
 
@@ -258,6 +267,15 @@ class TestArguments:
             store.put(digests, bytearray(COUNT * 4096 - 1), sizes=4096)
         with pytest.raises(ArgumentFault):
             store.get(digests, bytearray(COUNT * 4096 - 1), sizes=4096, checksums=digests[:, :16])
+
+    @pytest.mark.parametrize("size", [1 << 40, (1 << 53) - 1, (1 << 63) - 1])
+    def test_so_is_one_for_blocks_of_any_size(
+        self, store: BlockStore, digests: Any, size: int
+    ) -> None:
+        with pytest.raises(ArgumentFault):
+            store.put(digests, bytearray(8192), sizes=size)
+        with pytest.raises(ArgumentFault):
+            store.get(digests, bytearray(8192), sizes=size, checksums=digests[:, :16])
 
 
 def test_no_blocks_are_no_fault(store: BlockStore) -> None:
