@@ -7,6 +7,7 @@ are looked at. Nothing that was not seen to be right counts as stored.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,10 @@ from xiokv.runtime.kvcache.wanted import Wanted
 
 if TYPE_CHECKING:
     from xiokv.runtime.kvcache.block_store import BlockStore
+
+
+# Seconds before each look at what another writer has stored, whose record comes after its values.
+_PAUSES = (0.0, 0.01, 0.04, 0.16)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,10 +56,10 @@ class Putting:
         """Store what is absent, and settle what is not."""
         worst, best = self._store.store_parts(self._wanted, self._payloads, if_absent=True)
         self._states[:] = worst
+        # Own records first: another writer may wait for them.
+        self._write_records(np.flatnonzero(worst == PutState.STORED))
         shared = worst == PutState.SHARED
         self._settle(np.flatnonzero(shared), trusted=(best == PutState.SHARED)[shared])
-        fresh = np.flatnonzero(worst == PutState.STORED)
-        self._write_records(fresh)
         return Put(self._states, self._found)
 
     def replace(self) -> Put:
@@ -91,8 +96,15 @@ class Putting:
             which: the blocks.
             trusted: whether none of a block's values is new, so that its record is believed.
         """
-        if not which.size:
-            return
+        for pause in _PAUSES:
+            if not which.size:
+                return
+            time.sleep(pause)
+            unclaimed = self._look(which, trusted)
+            which, trusted = which[unclaimed], trusted[unclaimed]
+
+    def _look(self, which: Ints, trusted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Settle what can be settled now; return what has other bytes and no record yet."""
         states, records = self._store.look_up(self._wanted.chosen(which))
         self._states[which] = PutState.CONFLICT
         self._states[which[states == BlockState.COLLISION]] = PutState.COLLISION
@@ -101,6 +113,10 @@ class Putting:
         self._adopt(which[known & trusted], records["checksum"][known & trusted])
         looked_at = known & ~trusted | np.isin(states, (BlockState.MISSING, BlockState.CORRUPT))
         self._read_back(which[looked_at], records["checksum"][looked_at])
+        unclaimed: npt.NDArray[np.bool_] = (states == BlockState.MISSING) & (
+            self._states[which] == PutState.CONFLICT
+        )
+        return unclaimed
 
     def _adopt(self, which: Ints, checksums: Checksums) -> None:
         self._found[which] = checksums
