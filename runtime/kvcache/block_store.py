@@ -21,7 +21,7 @@ from xiokv.runtime.kvcache.checksums import ALGORITHMS, DEFAULT, Algorithm, Chec
 from xiokv.runtime.kvcache.checksums import SIZE as CHECKSUM_SIZE
 from xiokv.runtime.kvcache.keyspace import Digests, record_keys
 from xiokv.runtime.kvcache.memory import on_host, slices
-from xiokv.runtime.kvcache.parts import part_bytes_for, split
+from xiokv.runtime.kvcache.parts import Parts, part_bytes_for, split
 from xiokv.runtime.kvcache.putting import Put, Putting
 from xiokv.runtime.kvcache.records import (
     RECORD,
@@ -176,19 +176,32 @@ class BlockStore:
         self.kv.delete(record_keys(wanted.digests)).raise_for_status()
         self.kv.delete(split(wanted).keys).raise_for_status()
 
-    def store_parts(self, wanted: Wanted, payloads: Any, if_absent: bool) -> tuple[States, States]:
-        """Store the values of blocks; return the worst and the best `PutState` of each."""
+    def store_parts(self, wanted: Wanted, payloads: Any) -> States:
+        """Store the values of blocks over what is there; return the worst state of each."""
         parts = split(wanted)
-        result = self.kv.store(
-            parts.keys,
-            payloads,
-            sizes=parts.sizes,
-            offsets=parts.offsets,
-            if_absent=if_absent,
-            copy=True,
-        )
-        states = _PUT_OF[result.status]
-        return parts.worst(states), parts.lowest(states)
+        return parts.worst(self._stored(parts, np.arange(len(parts.keys)), payloads, False))
+
+    def store_firsts(self, wanted: Wanted, payloads: Any) -> States:
+        """Store the first value of each block if it is absent; return the state of each."""
+        parts = split(wanted)
+        return self._stored(parts, parts.firsts, payloads, True)
+
+    def store_rest(
+        self, wanted: Wanted, payloads: Any, if_absent: bool
+    ) -> tuple[States, npt.NDArray[np.bool_]]:
+        """Store the values of blocks behind their first ones.
+
+        Returns:
+            The worst state of each block, STORED where it has no such value, and whether any
+            of its values is new.
+        """
+        parts = split(wanted)
+        states = self._stored(parts, parts.rest, payloads, if_absent)
+        worst = np.full(len(wanted), PutState.STORED, np.uint8)
+        np.maximum.at(worst, parts.blocks[parts.rest], states)
+        new = np.zeros(len(wanted), bool)
+        new[parts.blocks[parts.rest[states == PutState.STORED]]] = True
+        return worst, new
 
     def store_records(self, wanted: Wanted, checksums: Checksums, if_absent: bool) -> States:
         """Store the records of blocks; return a `PutState` each."""
@@ -239,6 +252,19 @@ class BlockStore:
             blocks = slices(span_of("memory", memory), chosen.offsets, chosen.sizes)
             seen[some] = checksums_of(self.checksum, blocks)
         return states, seen
+
+    def _stored(self, parts: Parts, which: Ints, payloads: Any, if_absent: bool) -> States:
+        if not which.size:
+            return np.empty(0, np.uint8)
+        result = self.kv.store(
+            parts.keys[which],
+            payloads,
+            sizes=parts.sizes[which],
+            offsets=parts.offsets[which],
+            if_absent=if_absent,
+            copy=True,
+        )
+        return _PUT_OF[result.status]
 
     def _fetch(self, wanted: Wanted, out: Any, copy: bool) -> States:
         parts = split(wanted)

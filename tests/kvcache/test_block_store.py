@@ -12,7 +12,7 @@ import pytest
 from xiokv.runtime import Operation
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.block_store import BlockStore
-from xiokv.runtime.kvcache.keyspace import Keyspace, record_keys
+from xiokv.runtime.kvcache.keyspace import Keyspace, part_key, record_keys
 from xiokv.runtime.kvcache.states import BlockState, PutState
 from xiokv.runtime.testing import Rig
 
@@ -120,10 +120,31 @@ class TestWritersThatWereInterrupted:
         size = 20000
         put(store, digests, blocks(size))
         rig.kv.delete(record_keys(digests)).raise_for_status()
-        rig.kv.delete([digest[:16].tobytes() for digest in digests]).raise_for_status()
-        # The first part is now the second writer's, the rest the first's.
+        rig.kv.delete([part_key(digest[:16].tobytes(), 1) for digest in digests])
+        # The second part is now the second writer's, the rest the first's.
         assert put(store, digests, blocks(size, 2)) == [PutState.CONFLICT] * COUNT
         assert got(store, digests, size)[0] == [BlockState.MISSING] * COUNT
+
+    def test_what_lies_behind_no_first_value_is_stored_over(
+        self, rig: Rig, store: BlockStore, digests: Any
+    ) -> None:
+        size = 20000
+        put(store, digests, blocks(size))
+        rig.kv.delete(record_keys(digests)).raise_for_status()
+        rig.kv.delete([digest[:16].tobytes() for digest in digests]).raise_for_status()
+        assert put(store, digests, blocks(size, 2)) == [PutState.STORED] * COUNT
+        states, out = got(store, digests, size)
+        assert states == [BlockState.VERIFIED] * COUNT
+        assert (out == blocks(size, 2)).all()
+
+    @pytest.mark.parametrize(("seed", "state"), [(1, PutState.SHARED), (2, PutState.CONFLICT)])
+    def test_a_value_that_was_evicted_comes_back_from_the_same_bytes_alone(
+        self, rig: Rig, store: BlockStore, digests: Any, seed: int, state: PutState
+    ) -> None:
+        size = 20000
+        put(store, digests, blocks(size))
+        rig.kv.delete([part_key(digest[:16].tobytes(), 1) for digest in digests])
+        assert put(store, digests, blocks(size, seed)) == [state] * COUNT
 
 
 class TestRecords:
