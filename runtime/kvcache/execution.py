@@ -169,11 +169,21 @@ class Executor:
     def _checked(self, spans: list[SpanReport], buffer: Any) -> list[SpanReport]:
         """Return reports of spans after a look at the bytes that landed."""
         fetches = [span.fetch for span in spans if span.fetch is not None]
-        states = self._storage.verify(fetches, buffer, [span.states.reshape(-1) for span in spans])
+        states = [span.states.reshape(-1) for span in spans]
+        failure = None
+        try:
+            states = self._storage.verify(fetches, buffer, states)
+        except ArgumentFault:  # memory that cannot be looked at: the caller's to mend
+            raise
+        except RuntimeFault as fault:
+            log.warning("no block was verified: %s", fault)
+            states = [np.where(s == BlockState.LANDED, BlockState.FAILED, s) for s in states]
+            failure = fault
         return [
             self._judged(
                 replace(span, states=found.reshape(span.states.shape)),
                 span.reason if span.cause is Cause.DECLINED else "",
+                failure,
             )
             for span, found in zip(spans, states, strict=True)
         ]

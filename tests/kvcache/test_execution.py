@@ -435,6 +435,20 @@ class TestStorageThatFails:
         place.storage.retrieve = lost  # type: ignore[method-assign]
         assert execute(place.storage, PLAN).buffer_may_be_written
 
+    def test_what_cannot_be_verified_does_not_count(self, place: Place, given: Given) -> None:
+        """As where the GPU that holds the buffer is lost before it is copied."""
+
+        def fail(*arguments: Any) -> Any:
+            raise RuntimeFault("no copy came back")
+
+        place.storage.verify = fail  # type: ignore[method-assign]
+        report = execute(place.storage, PLAN)
+        assert report.materialised == []
+        assert (report.spans[1].cause, report.spans[1].reason) == (
+            Cause.STORAGE,
+            "no copy came back",
+        )
+
     def test_exact_blocks_that_cannot_be_counted_are_no_exception(self, rig: Rig) -> None:
         place = on_a_namespace(rig)
         publish(place.storage, rows=ROWS, shape=SHAPE)
