@@ -15,11 +15,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, LostFault, RuntimeFault
 from xiokv.runtime.kvcache.keyspace import layout_id
 from xiokv.runtime.kvcache.manifest import KvLayout
 from xiokv.runtime.kvcache.materialiser import AcceptAll, Materialiser
-from xiokv.runtime.kvcache.offering import Declined, Offering, Taken
+from xiokv.runtime.kvcache.offering import Declined, Offering, Taken, shown
 from xiokv.runtime.kvcache.plan import Plan, Span
 from xiokv.runtime.kvcache.report import Cause, Report, SpanReport, Timing
 from xiokv.runtime.kvcache.states import BlockState, States
@@ -40,12 +40,24 @@ class Settings:
         policy: what a bad block makes fresh: its span, or what is behind it (`tail`).
         lease_seconds: for how long blocks are leased.
         layout: of the request's own blocks, to count exact hits by the plan's contents.
+        rank: tensor-parallel rank whose blocks are fetched.
     """
 
     verify: Verify = "now"
     policy: Policy = "tail"
     lease_seconds: float = 30.0
     layout: KvLayout | None = None
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What came of the one Retrieve, and why it was not run where it was not."""
+
+    states: list[States]
+    buffer: Any
+    seconds: float = 0.0
+    fault: RuntimeFault | None = None
 
 
 class Executor:
@@ -84,10 +96,13 @@ class Executor:
             What is there and what is to be computed. Its buffer is the request's own.
         """
         plan.check()
-        offering = Offering(self._storage, self._materialiser, self._settings.lease_seconds)
+        settings = self._settings
+        offering = Offering(
+            self._storage, self._materialiser, settings.lease_seconds, settings.rank
+        )
         try:
             report = self._executed(plan, offering)
-            if self._settings.verify == "now":
+            if settings.verify == "now":
                 report = self.settle(report)
             return self._supplied(report)
         finally:
@@ -115,13 +130,12 @@ class Executor:
         taken = {index: found for index, found in answers.items() if isinstance(found, Taken)}
         fetches, size = _placed(taken.values())
         offered = time.perf_counter()
-        buffer = self._allocate(size) if fetches else _on_host(0)
-        begins = time.perf_counter()
-        states, fault = self._retrieved(fetches, buffer)
-        retrieved = time.perf_counter()
+        batch = self._retrieved(fetches, size)
         reports = {
-            index: self._judged(_landed(index, found, fetch, state), found.reason, fault)
-            for (index, found), fetch, state in zip(taken.items(), fetches, states, strict=True)
+            index: self._judged(_landed(index, found, fetch, state), found.reason, batch.fault)
+            for (index, found), fetch, state in zip(
+                taken.items(), fetches, batch.states, strict=True
+            )
         }
         return Report(
             request=plan.request,
@@ -131,36 +145,61 @@ class Executor:
                 reports.get(index) or _not_taken(index, span, answers.get(index))
                 for index, span in enumerate(plan.spans)
             ),
-            buffer=buffer,
+            buffer=batch.buffer,
             timing=Timing(
                 resolve=offered - begun - offering.deciding,
                 decide=offering.deciding,
-                retrieve=retrieved - begins,
+                retrieve=batch.seconds,
             ),
             verified=False,
-            buffer_may_be_written=any((found == BlockState.TIMEOUT).any() for found in states),
+            buffer_may_be_written=isinstance(batch.fault, LostFault)
+            or any((found == BlockState.TIMEOUT).any() for found in batch.states),
             exact_blocks=exact,
         )
 
-    def _retrieved(
-        self, fetches: list[Fetch], buffer: Any
-    ) -> tuple[list[States], RuntimeFault | None]:
+    def _retrieved(self, fetches: list[Fetch], size: int) -> _Batch:
+        """Retrieve all blocks in one batch; the time is that of the batch alone."""
+        buffer: Any = _on_host(0)
         if not fetches:
-            return [], None
+            return _Batch([], buffer)
+        begun = time.perf_counter()
         try:
-            return self._storage.retrieve(fetches, buffer, verify=False), None
-        except RuntimeFault as fault:
-            log.warning("no block was retrieved: %s", fault)
-            return [np.full(len(f.blocks), BlockState.FAILED, np.uint8) for f in fetches], fault
+            buffer = self._allocated(size)
+            begun = time.perf_counter()
+            states = self._storage.retrieve(fetches, buffer, verify=False)
+            return _Batch(states, buffer, time.perf_counter() - begun)
+        except MemoryError as error:
+            fault = RuntimeFault(f"no memory to retrieve {size} bytes: {error}")
+        except RuntimeFault as error:
+            fault = error
+        log.warning("no block was retrieved: %s", fault)
+        states = [np.full(len(f.blocks), BlockState.FAILED, np.uint8) for f in fetches]
+        return _Batch(states, buffer, time.perf_counter() - begun, fault)
+
+    def _allocated(self, size: int) -> Any:
+        try:
+            return self._allocate(size)
+        except Exception as error:
+            raise RuntimeFault(f"no buffer of {size} bytes was given: {shown(error)}") from error
 
     def _checked(self, spans: list[SpanReport], buffer: Any) -> list[SpanReport]:
         """Return reports of spans after a look at the bytes that landed."""
         fetches = [span.fetch for span in spans if span.fetch is not None]
-        states = self._storage.verify(fetches, buffer, [span.states.reshape(-1) for span in spans])
+        states = [span.states.reshape(-1) for span in spans]
+        failure = None
+        try:
+            states = self._storage.verify(fetches, buffer, states)
+        except ArgumentFault:  # memory that cannot be looked at: the caller's to mend
+            raise
+        except RuntimeFault as fault:
+            log.warning("no block was verified: %s", fault)
+            states = [np.where(s == BlockState.LANDED, BlockState.FAILED, s) for s in states]
+            failure = fault
         return [
             self._judged(
                 replace(span, states=found.reshape(span.states.shape)),
                 span.reason if span.cause is Cause.DECLINED else "",
+                failure,
             )
             for span, found in zip(spans, states, strict=True)
         ]
@@ -197,9 +236,13 @@ class Executor:
             return None
         contents = [bytes.fromhex(content) for content in plan.contents]
         there = np.ones(len(contents), bool)
-        for shard in layout.shards:
-            digests = self._storage.keyspace.digests(layout_id(layout, shard), contents)
-            there &= self._storage.present(digests)
+        try:
+            for shard in layout.shards:
+                digests = self._storage.keyspace.digests(layout_id(layout, shard), contents)
+                there &= self._storage.present(digests)
+        except RuntimeFault as fault:
+            log.warning("exact blocks were not counted: %s", fault)
+            return None
         return int(there.sum())
 
     def _supplied(self, report: Report) -> Report:
