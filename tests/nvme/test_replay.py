@@ -14,6 +14,7 @@ from xiokv.runtime.cli import main
 from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.kvcache.replay import place
 from xiokv.runtime.kvcache.replay.place import Where
+from xiokv.runtime.kvcache.replay.shapes import Recipe, generate
 
 from .conftest import DEVICE, Standin
 
@@ -36,6 +37,19 @@ def test_plans_are_replayed_on_a_device_and_nothing_is_left_there(
     assert values["setting"]["device"] == DEVICE
     for one in values["runs"]:
         assert one["checked_bytes"] == one["metrics"]["materialised_bytes"] > 0
+    assert emulator.counters().keys == 0
+
+
+@pytest.mark.usefixtures("_passed_through")
+def test_nothing_is_left_where_a_replay_is_cut_off(
+    emulator: Emulator, standin: Standin, tmp_path: Path
+) -> None:
+    plans = tmp_path / "plans"
+    plans.write_bytes(b"".join(plan.canonical + b"\n" for plan in generate(Recipe(2))) + b"{}\n")
+    with pytest.raises(SystemExit) as left:
+        main(["replay", str(plans), "--device", DEVICE, "--block-bytes", "4KiB"])
+    assert left.value.code == 2
+    assert len(standin.calls()) > 100
     assert emulator.counters().keys == 0
 
 

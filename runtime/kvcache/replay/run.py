@@ -12,10 +12,12 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
 
+from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kvcache.execution import Executor, Settings, Verify
 from xiokv.runtime.kvcache.metrics import Metrics, SpanMetrics
 from xiokv.runtime.kvcache.plan import DonorSpan, Plan
@@ -133,12 +135,16 @@ class Replay:
         """Carry plans out until something is wrong."""
         outcome = Outcome(declined_retrieves=0 if self._trace else None)
         begun = time.perf_counter()
-        for plan in plans:
-            self._one(self._plain(plan, outcome), outcome)
-            if not outcome.ok:
-                break
-        if not self._options.keep:
-            self._shelf.clear()
+        try:
+            for plan in plans:
+                self._one(self._plain(plan, outcome), outcome)
+                if not outcome.ok:
+                    break
+        except BaseException:
+            with suppress(RuntimeFault):
+                self._clear()
+            raise
+        self._clear()
         outcome.seconds = time.perf_counter() - begun
         outcome.publish_seconds = self._shelf.seconds
         outcome.published_bytes = self._shelf.published_bytes
@@ -146,6 +152,15 @@ class Replay:
         if self._disturbances:
             outcome.faults = self._disturbances.counts
         return outcome
+
+    def _clear(self) -> None:
+        """Take the donors away, also where a replay is cut off."""
+        if self._options.keep:
+            return
+        if self._disturbances is None:
+            self._shelf.clear()
+        else:
+            self._disturbances.steadily(self._shelf.clear)
 
     def _one(self, plan: Plan, outcome: Outcome) -> None:
         faults = self._disturbances
