@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from abc import ABCMeta
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from types import ModuleType
 from typing import Any
 
 CACHE = Path.home() / ".cache" / "xiokv-tests"
-STAND_INS = ("torch", "triton", "sglang", "vllm", "psutil", "zmq", "prometheus_client", "cbor2")
+STAND_INS = ("torch", "triton", "sglang", "sgl_kernel", "vllm", "psutil", "zmq", "cbor2")
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,13 @@ def _wheel(release: Release, scratch: Path) -> Path:
     return next(scratch.glob(release.wheel))
 
 
-class _Anything(type):
+class _Anything(ABCMeta):
     """A class of which every attribute is a class like it."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        made = _Anything(name, (), {"__module__": cls.__module__})
+        made = _stand_in(name, cls.__module__)
         setattr(cls, name, made)
         return made
 
@@ -102,9 +103,20 @@ class _StandIn(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        made = _Anything(name, (), {"__module__": self.__name__, "__init__": lambda *a, **k: None})
+        made = _stand_in(name, self.__name__)
         setattr(self, name, made)
         return made
+
+
+def _stand_in(name: str, module: str) -> _Anything:
+    """Return a class; calls of it answer every question with no."""
+    body = {
+        "__module__": module,
+        "__init__": lambda self, *args, **options: None,
+        "__call__": lambda self, *args, **options: args[0] if args else None,
+        "__bool__": lambda self: False,
+    }
+    return _Anything(name, (), body)
 
 
 class Finder:
