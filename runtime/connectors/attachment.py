@@ -35,20 +35,21 @@ class Attachment(Closing):
     Args:
         options: of the connector.
         target: kind of device where the options name none; None: what there is.
+        device: number of the device.
 
     Attributes:
         options: as given.
         keyspace: whose blocks they are.
     """
 
-    def __init__(self, options: Options, target: str | None = None) -> None:
+    def __init__(self, options: Options, target: str | None = None, device: int = 0) -> None:
         self.options = options
         self.keyspace = options.keyspace()
         self._lock = threading.Lock()
         self._down_until = 0.0
         with ExitStack() as stack:
             controller = stack.enter_context(opened(options.controller, options.queues))
-            module = load(options.target or target)
+            module = load(options.target or target, device=device)
             self._kv = module.attach(
                 controller,
                 queues=options.queues,

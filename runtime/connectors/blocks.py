@@ -1,4 +1,4 @@
-"""The calls that connectors make: digests and memory in, a truth value a block out.
+"""The calls that connectors make: digests and slots in, a truth value a block out.
 
 None of them raises. A block that is not what was stored is deleted, so that the next to store
 its content can put that right.
@@ -14,11 +14,15 @@ import numpy.typing as npt
 
 from xiokv.runtime.connectors.attachment import Attachment
 from xiokv.runtime.connectors.guard import Guard
+from xiokv.runtime.connectors.slots import Slots
 from xiokv.runtime.kvcache.block_store import BlockStore
 from xiokv.runtime.kvcache.checksums import SIZE as CHECKSUM_SIZE
+from xiokv.runtime.kvcache.checksums import checksums_of
 from xiokv.runtime.kvcache.keyspace import Digests
+from xiokv.runtime.kvcache.putting import Putting
+from xiokv.runtime.kvcache.records import same_rows
 from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
-from xiokv.runtime.kvcache.wanted import wanted_blocks
+from xiokv.runtime.kvcache.wanted import Wanted, wanted_blocks
 
 Flags = npt.NDArray[np.bool_]
 
@@ -40,42 +44,30 @@ class Blocks:
         """Tell which blocks are there."""
         return self._each("exists", digests, lambda blocks: blocks.exist(digests))
 
-    def fetch(self, digests: Digests, out: Any, sizes: Ints, offsets: Ints) -> Flags:
-        """Fetch blocks into their slots; tell which have what was stored.
-
-        Args:
-            digests: (n, 32).
-            out: a buffer in one piece.
-            sizes: bytes of each.
-            offsets: where each goes.
-        """
+    def fetch(self, digests: Digests, slots: Slots) -> Flags:
+        """Fetch blocks into their slots; tell which have what was stored."""
 
         def run(blocks: BlockStore) -> Flags:
-            states = self._get(blocks, digests, out, sizes, offsets)
+            wanted = wanted_blocks(digests, slots.sizes, slots.offsets, blocks.part_bytes)
+            states = (_checked if self._verify else _unchecked)(blocks, wanted, slots)
             self._tell("get", BlockState, states, BlockState.MISSING)
-            self._heal(blocks, digests, sizes, states)
+            _heal(blocks, wanted, states)
             return states <= BlockState.LANDED
 
         return self._each("get", digests, run)
 
-    def keep(self, digests: Digests, payloads: Any, sizes: Ints, offsets: Ints) -> Flags:
-        """Store blocks that are not there; tell which can be fetched.
-
-        Args:
-            digests: (n, 32).
-            payloads: a buffer in one piece.
-            sizes: bytes of each.
-            offsets: where each begins.
-        """
+    def keep(self, digests: Digests, slots: Slots) -> Flags:
+        """Store blocks that are not there; tell which can be fetched."""
 
         def run(blocks: BlockStore) -> Flags:
-            states = blocks.put(digests, payloads, sizes=sizes, offsets=offsets).states
+            wanted = wanted_blocks(digests, slots.sizes, slots.offsets, blocks.part_bytes)
+            own = checksums_of(blocks.checksum, slots.read(np.arange(len(digests))))
+            states = Putting(blocks, wanted, slots.memory, own).run().states
             # Left by a writer that did not come to its record: nobody can fetch it.
             left = np.flatnonzero(states == PutState.CONFLICT)
             if left.size:
-                states[left] = blocks.put(
-                    digests[left], payloads, sizes=sizes[left], offsets=offsets[left], replace=True
-                ).states
+                again = Putting(blocks, wanted.chosen(left), slots.memory, own[left])
+                states[left] = again.replace().states
             self._tell("set", PutState, states)
             return states <= PutState.SHARED
 
@@ -102,26 +94,6 @@ class Blocks:
         none = np.zeros(len(digests), np.bool_)
         return self._guard.run(what, lambda: self._attachment.run(operation), none)
 
-    def _get(
-        self, blocks: BlockStore, digests: Digests, out: Any, sizes: Ints, offsets: Ints
-    ) -> States:
-        # Without a look at checksums there is no need of the records either.
-        unread = None if self._verify else np.zeros((len(digests), CHECKSUM_SIZE), np.uint8)
-        return blocks.get(
-            digests, out, sizes=sizes, offsets=offsets, checksums=unread, verify=self._verify
-        )
-
-    def _heal(self, blocks: BlockStore, digests: Digests, sizes: Ints, states: States) -> None:
-        """Delete blocks whose values are not what their records say, and unreadable records."""
-        wrong = np.flatnonzero(np.isin(states, (BlockState.CORRUPT, BlockState.WRONG_SIZE)))
-        if not wrong.size:
-            return
-        wanted = wanted_blocks(digests[wrong], sizes[wrong], None, blocks.part_bytes)
-        recorded, _ = blocks.look_up(wanted)
-        spoilt = wrong[np.isin(recorded, (BlockState.LANDED, BlockState.CORRUPT))]
-        if spoilt.size:
-            blocks.delete(digests[spoilt], sizes=sizes[spoilt])
-
     def _tell(self, what: str, kinds: Any, states: States, *expected: int) -> None:
         """Report what became of blocks that are of no use; a cache expects some to be missing."""
         for kind in kinds:
@@ -129,3 +101,40 @@ class Blocks:
             if count and not kind.usable and kind not in expected:
                 name = kind.name.lower().replace("_", " ")
                 self._guard.tell(f"{what}: {name}", f"{count} of {len(states)} blocks", count)
+
+
+def _unchecked(blocks: BlockStore, wanted: Wanted, slots: Slots) -> States:
+    """Fetch blocks in one batch; without a look at checksums there is no need of records."""
+    unread = np.zeros((len(wanted), CHECKSUM_SIZE), np.uint8)
+    return blocks.get(
+        wanted.digests,
+        slots.memory,
+        sizes=wanted.sizes,
+        offsets=wanted.offsets,
+        checksums=unread,
+        verify=False,
+    )
+
+
+def _checked(blocks: BlockStore, wanted: Wanted, slots: Slots) -> States:
+    """Fetch records, then blocks, and compare the checksums of what landed."""
+    states, records = blocks.look_up(wanted)
+    there = np.flatnonzero(states == BlockState.LANDED)
+    if there.size:
+        states[there] = _unchecked(blocks, wanted.chosen(there), slots)
+    landed = np.flatnonzero(states == BlockState.LANDED)
+    seen = checksums_of(blocks.checksum, slots.read(landed))
+    right = same_rows(seen, records["checksum"][landed])
+    states[landed] = np.where(right, BlockState.VERIFIED, BlockState.CORRUPT)
+    return states
+
+
+def _heal(blocks: BlockStore, wanted: Wanted, states: States) -> None:
+    """Delete blocks whose values are not what their records say, and unreadable records."""
+    wrong: Ints = np.flatnonzero(np.isin(states, (BlockState.CORRUPT, BlockState.WRONG_SIZE)))
+    if not wrong.size:
+        return
+    recorded, _ = blocks.look_up(wanted.chosen(wrong))
+    spoilt = wrong[np.isin(recorded, (BlockState.LANDED, BlockState.CORRUPT))]
+    if spoilt.size:
+        blocks.delete(wanted.digests[spoilt], sizes=wanted.sizes[spoilt])

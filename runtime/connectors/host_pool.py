@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from xiokv.runtime.connectors.raw import Bytes, bytes_at
+from xiokv.runtime.connectors.raw import bytes_at
+from xiokv.runtime.connectors.slots import HostSlots
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.states import Ints
 
@@ -33,19 +34,13 @@ _FACTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class Pages(HostSlots):
     """Where the pieces of pages lie, page by page.
 
     Attributes:
-        memory: bytes in which all of them are.
-        offsets: where each begins.
-        sizes: bytes of each.
         pieces: of one page.
     """
 
-    memory: Bytes
-    offsets: Ints
-    sizes: Ints
     pieces: int
 
 

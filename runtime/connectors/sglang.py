@@ -22,6 +22,7 @@ from xiokv.runtime.connectors.raw import bytes_of
 from xiokv.runtime.connectors.sglang_hybrid import found_class, policy_of, restorable
 from xiokv.runtime.connectors.sglang_metrics import Meter, Metrics, metrics_class
 from xiokv.runtime.connectors.sglang_pages import KV_POOL, PagePool, leading
+from xiokv.runtime.connectors.slots import HostSlots
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.wanted import one_after_the_other
 
@@ -113,7 +114,9 @@ class Storage:
             offsets = one_after_the_other(sizes)
             landing = np.zeros(int((offsets + sizes).max(initial=0)), np.uint8)
             begun = time.monotonic()
-            there = self._blocks.fetch(self._kv.digests(keys, 0), landing, sizes, offsets)
+            there = self._blocks.fetch(
+                self._kv.digests(keys, 0), HostSlots(landing, offsets, sizes)
+            )
             self._note("prefetch", there.sum(), sizes[there].sum(), begun)
             for index in np.flatnonzero(there).tolist():
                 begin = offsets[index]
@@ -149,7 +152,7 @@ class Storage:
             for page, begin in zip(pages, offsets.tolist(), strict=True):
                 joined[begin : begin + page.size] = page
             begun = time.monotonic()
-            kept = self._blocks.keep(self._kv.digests(keys, 0), joined, sizes, offsets)
+            kept = self._blocks.keep(self._kv.digests(keys, 0), HostSlots(joined, offsets, sizes))
             self._note("backup", kept.sum(), sizes[kept].sum(), begun)
             return bool(kept.all())
 

@@ -86,14 +86,14 @@ class PagePool:
         """Fetch pages into the host pool; tell which are there, and where they went."""
         pages = pages_of(self._registered, indices, len(keys))
         digests = self.digests(keys, pages.pieces)
-        there = self._blocks.fetch(digests, pages.memory, pages.sizes, pages.offsets)
+        there = self._blocks.fetch(digests, pages)
         return self._whole(there, pages.pieces), pages
 
     def save(self, keys: Sequence[str], indices: Any) -> tuple[Flags, Pages]:
         """Store pages of the host pool; tell which can be fetched, and where they came from."""
         pages = pages_of(self._registered, indices, len(keys))
         digests = self.digests(keys, pages.pieces)
-        kept = self._blocks.keep(digests, pages.memory, pages.sizes, pages.offsets)
+        kept = self._blocks.keep(digests, pages)
         return self._whole(kept, pages.pieces), pages
 
     def digests(self, keys: Sequence[str], pieces: int) -> Digests:
