@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from xiokv.runtime.connectors.raw import bytes_at
-from xiokv.runtime.connectors.slots import HostSlots
+from xiokv.runtime.connectors.slots import HostSlots, slots_at
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.states import Ints
 
@@ -61,10 +60,8 @@ def pages_of(pool: Any, indices: Any, count: int) -> Pages:
             f"the host pool gives {len(addresses)} addresses and {len(sizes)} sizes for"
             f" {count} pages"
         )
-    begin = int(addresses.min())
-    end = int((addresses + sizes).max())
-    memory = bytes_at(begin, end - begin, pool)
-    return Pages(memory, addresses - begin, sizes, len(addresses) // count)
+    slots = slots_at(addresses, sizes, pool)
+    return Pages(slots.memory, slots.offsets, sizes, len(addresses) // count)
 
 
 def pieces_of(pool: Any) -> int:

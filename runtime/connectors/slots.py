@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from xiokv.runtime.connectors.raw import Bytes
+from xiokv.runtime.connectors.raw import Bytes, bytes_at
 from xiokv.runtime.kvcache.states import Ints
 
 
@@ -49,3 +49,16 @@ class HostSlots:
         ends = begins + self.sizes[which]
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
             yield self.memory[begin:end]
+
+
+def slots_at(addresses: Ints, sizes: Ints, owner: Any) -> HostSlots:
+    """Return slots at addresses of the host, such as those of pages in a pool.
+
+    Args:
+        addresses: where each begins; at least one.
+        sizes: bytes of each.
+        owner: what is held as long as the slots.
+    """
+    begin = int(addresses.min())
+    end = int((addresses + sizes).max())
+    return HostSlots(bytes_at(begin, end - begin, owner), addresses - begin, sizes)

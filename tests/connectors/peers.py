@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any
 
 CACHE = Path.home() / ".cache" / "xiokv-tests"
-STAND_INS = ("torch", "triton", "sglang", "sgl_kernel", "vllm", "psutil", "zmq", "cbor2")
+STAND_INS = ("torch", "triton", "sglang", "sgl_kernel", "vllm", "lmcache", "psutil", "zmq", "cbor2")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Release:
 
 
 SGLANG = Release("sglang", "0.5.23", "manylinux_2_34_x86_64", "cp311")
+LMCACHE = Release("lmcache", "0.5.6", "manylinux_2_28_x86_64", "cp311")
 VLLM = Release("vllm", "0.33.0", "manylinux_2_28_x86_64", "abi3")
 
 
