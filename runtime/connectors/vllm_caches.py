@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from xiokv.runtime.connectors.raw import bytes_of
+from xiokv.runtime.connectors.raw import Bytes, bytes_of
+from xiokv.runtime.connectors.vllm_slots import CacheSlots, HostCopies, host_copies
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.states import Ints
 
@@ -68,34 +69,27 @@ class Region:
 
     def slots(self, ids: Ints, runs: range) -> CacheSlots:
         """Return the slots of some runs of blocks, run by run."""
-        begins = np.concatenate(
-            [self.runs[run].begin + ids * self.runs[run].stride for run in runs]
-        )
-        sizes = np.repeat([self.runs[run].size for run in runs], len(ids))
-        return CacheSlots(self.memory, begins, sizes, self, ids, runs)
+        begins = [self.runs[run].begin + ids * self.runs[run].stride for run in runs]
+        sizes = self._sizes(ids, runs)
+        return CacheSlots(self.memory, np.concatenate(begins), sizes, self, ids, runs)
 
-    def rows(self, run: int, ids: list[int]) -> Any:
-        """Return the bytes of blocks of a run, on the host: one copy of all of them."""
+    def copies(self, ids: Ints, runs: range) -> HostCopies:
+        """Return room on the host for copies of the same."""
+        return host_copies(self, ids, runs, self._sizes(ids, runs))
+
+    def read(self, run: int, ids: list[int]) -> Bytes:
+        """Return the bytes of blocks of a run on the host, by one copy of all of them."""
         return bytes_of("blocks", self._rows[run][ids].cpu()).reshape(len(ids), -1)
 
+    def write(self, run: int, ids: list[int], content: Bytes) -> None:
+        """Replace the bytes of blocks of a run, by one copy of all of them."""
+        import torch
 
-@dataclass(frozen=True, slots=True)
-class CacheSlots:
-    """Slots of blocks in a storage, which may be a GPU's."""
+        own = torch.from_numpy(np.ascontiguousarray(content))
+        self._rows[run][ids] = own.to(self.memory.device)
 
-    memory: Any
-    offsets: Ints
-    sizes: Ints
-    region: Region
-    ids: Ints
-    runs: range
-
-    def read(self, which: Ints) -> Iterable[Any]:
-        """Yield the bytes of some slots, gathered run by run."""
-        numbers, places = np.divmod(which, max(len(self.ids), 1))
-        for number in np.unique(numbers).tolist():
-            ids = self.ids[places[numbers == number]].tolist()
-            yield from self.region.rows(self.runs[number], ids)
+    def _sizes(self, ids: Ints, runs: range) -> Ints:
+        return np.repeat([self.runs[run].size for run in runs], len(ids))
 
 
 def regions_of(caches: Mapping[str, Any], blocks: int) -> list[Region]:

@@ -14,6 +14,7 @@ from xiokv.runtime.connectors.guard import Guard
 from xiokv.runtime.connectors.options import Options
 from xiokv.runtime.connectors.vllm_caches import Region, regions_of
 from xiokv.runtime.connectors.vllm_facts import Facts
+from xiokv.runtime.connectors.vllm_slots import CacheSlots, HostCopies
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.keyspace import Digests
 
@@ -43,6 +44,7 @@ class Worker:
 
     def __init__(self, options: Options, facts: Facts, blocks: int, guard: Guard) -> None:
         self._options = options
+        self._keyspace = options.keyspace()
         self._facts = facts
         self._count = blocks
         self._guard = guard
@@ -50,6 +52,7 @@ class Worker:
         self._blocks: Blocks | None = None
         self._regions: list[Region] = []
         self._layouts: list[bytes] = []
+        self._by_host = False
 
     def register(self, caches: Mapping[str, Any]) -> None:
         """Take the caches, and attach with the driver of the device where they are.
@@ -60,8 +63,10 @@ class Worker:
         """
         self.close()
         self._regions = regions_of(caches, self._count)
-        device = next(iter(caches.values())).device
-        self._attachment = Attachment(self._options, *_target(device))
+        target, number = _target(next(iter(caches.values())).device)
+        # An engine on the host does not reach a GPU's memory.
+        self._by_host = self._options.target == "host" and target != "host"
+        self._attachment = Attachment(self._options, target, 0 if self._by_host else number)
         self._blocks = Blocks(self._attachment, self._guard)
         place = self._facts.here
         runs = sum(len(region.runs) for region in self._regions)
@@ -76,9 +81,11 @@ class Worker:
         whole = np.ones(len(ids), np.bool_)
         for region in self._regions:
             runs = range(len(region.runs))
-            slots = region.slots(ids, runs)
+            slots = (region.copies if self._by_host else region.slots)(ids, runs)
             digests = self._digests(region, runs, wanted.values())
-            whole &= _all_runs(self._reach().fetch(digests, slots), len(ids))
+            found = self._reach().fetch(digests, slots)
+            slots.land(found)
+            whole &= _all_runs(found, len(ids))
         return set(ids[~whole].tolist())
 
     def save(self, transfers: Iterable[Transfer]) -> None:
@@ -102,17 +109,17 @@ class Worker:
             return wanted
         ids = np.array(list(wanted), np.int64)
         digests = self._digests(region, runs, wanted.values())
-        kept = _all_runs(self._reach().keep(digests, region.slots(ids, runs)), len(ids))
+        slots: CacheSlots | HostCopies = region.slots(ids, runs)
+        if self._by_host:
+            slots = region.copies(ids, runs)
+            slots.fill()
+        kept = _all_runs(self._reach().keep(digests, slots), len(ids))
         return {block: wanted[block] for block in ids[kept].tolist()}
 
     def _digests(self, region: Region, runs: range, hashes: Iterable[bytes]) -> Digests:
         contents = list(hashes)
-        keyspace = (
-            self._options.keyspace() if self._attachment is None else self._attachment.keyspace
-        )
-        return np.concatenate(
-            [keyspace.digests(self._layouts[region.first + run], contents) for run in runs]
-        )
+        layouts = (self._layouts[region.first + run] for run in runs)
+        return np.concatenate([self._keyspace.digests(layout, contents) for layout in layouts])
 
     def _reach(self) -> Blocks:
         if self._blocks is None:
@@ -136,10 +143,10 @@ def _by_id(transfers: Iterable[Transfer]) -> dict[int, bytes]:
 
 def _target(device: Any) -> tuple[str, int]:
     """Return the kind of device that a tensor is on, and its number."""
-    kind = str(getattr(device, "type", device)).partition(":")[0]
+    kind, _, number = str(device).partition(":")
     if kind == "cpu":
         return "host", 0
     import torch
 
     hip = getattr(torch.version, "hip", None)
-    return "hip" if hip else "cuda", int(getattr(device, "index", None) or 0)
+    return "hip" if hip else "cuda", int(number or 0)

@@ -48,7 +48,9 @@ class Request:
         return len(self.tokens)
 
 
-def caches(layers: int, blocks: int, order: str = "LBNHC", pad: int = 0) -> dict[str, Tensor]:
+def caches(
+    layers: int, blocks: int, order: str = "LBNHC", pad: int = 0, device: str = "cpu"
+) -> dict[str, Tensor]:
     """Return the caches of layers in one storage, as vLLM lays them out.
 
     Args:
@@ -56,6 +58,7 @@ def caches(layers: int, blocks: int, order: str = "LBNHC", pad: int = 0) -> dict
         blocks: of each.
         order: of dimensions, L for layers and B for blocks, with heads, tokens, content.
         pad: elements between blocks, where L and B come first.
+        device: where they say they are.
     """
     lengths = {"L": layers, "B": blocks, "H": 2, "N": BLOCK_TOKENS, "C": 8}
     shape = [lengths[name] for name in order]
@@ -73,7 +76,7 @@ def caches(layers: int, blocks: int, order: str = "LBNHC", pad: int = 0) -> dict
         whole = view = np.zeros(shape, np.uint16)
     axes = [order.index(name) for name in "LBHNC"]
     return {
-        f"layers.{number}": Tensor(layer, bfloat16, whole)
+        f"layers.{number}": Tensor(layer, bfloat16, whole, device)
         for number, layer in enumerate(view.transpose(axes))
     }
 
@@ -127,7 +130,9 @@ class Engine:
     ) -> None:  # fmt: skip
         self.ahead, self.chunk, self.tp = ahead, chunk, tp
         roles = roles or ROLES
-        self.caches = [caches(self.layers, self.blocks, order) for _ in range(tp)]
+        device = facts.get("device", "cpu")
+        options = options | ({} if device == "cpu" else {"target": "host"})
+        self.caches = [caches(self.layers, self.blocks, order, device=device) for _ in range(tp)]
         layout = cache_config(self.blocks, layout=order)
         self.scheduler = make(config(options, tp=tp, **facts), roles["SCHEDULER"], layout)
         self.workers = [

@@ -10,14 +10,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
 from abc import ABCMeta
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -62,8 +61,9 @@ def sources(release: Release) -> Path:
                     Path(scratch) / "files",
                     [name for name in wheel.namelist() if name.endswith(".py")],
                 )
-            if not kept.is_dir():
-                shutil.move(Path(scratch) / "files", kept)
+            # Another process may have been faster.
+            with suppress(OSError):
+                (Path(scratch) / "files").rename(kept)
     return kept
 
 

@@ -42,9 +42,10 @@ class Storage:
 class Tensor:
     """An array with a type of its own, and the storage that it is a view of."""
 
-    device = "cpu"
-
-    def __init__(self, array: np.ndarray, dtype: Dtype = bfloat16, base: Any = None) -> None:
+    def __init__(
+        self, array: np.ndarray, dtype: Dtype = bfloat16, base: Any = None, device: str = "cpu"
+    ) -> None:
+        self.device = device
         self.array = array
         self.dtype = dtype
         self.base = array if base is None else base
@@ -61,9 +62,10 @@ class Tensor:
         index = index.array if isinstance(index, Tensor) else index
         got = self.array[index]
         fancy = isinstance(index, (list, np.ndarray))
-        return Tensor(np.asarray(got), self.dtype, None if fancy else self.base)
+        return self._like(np.asarray(got), None if fancy else self.base)
 
     def __setitem__(self, index: Any, value: Tensor) -> None:
+        assert value.device == self.device
         self.array[index] = value.array
 
     def data_ptr(self) -> int:
@@ -91,19 +93,27 @@ class Tensor:
         flat = self.base.reshape(-1).view(self.array.dtype)[storage_offset:]
         steps = [step * flat.itemsize for step in stride]
         view = np.lib.stride_tricks.as_strided(flat, tuple(size), steps)
-        return Tensor(view, self.dtype, self.base)
+        return self._like(view, self.base)
 
     def flatten(self) -> Tensor:
-        return Tensor(self.array.reshape(-1), self.dtype)
+        return self._like(self.array.reshape(-1))
 
     def reshape(self, *shape: int) -> Tensor:
-        return Tensor(self.array.reshape(shape), self.dtype, self.base)
+        return self._like(self.array.reshape(shape), self.base)
 
     def view(self, dtype: Dtype) -> Tensor:
-        return Tensor(self.array.view(dtype.kind), dtype, self.base)
+        return Tensor(self.array.view(dtype.kind), dtype, self.base, self.device)
 
     def cpu(self) -> Tensor:
-        return self
+        return self.to("cpu")
+
+    def to(self, device: str) -> Tensor:
+        return (
+            self if device == self.device else Tensor(self.array.copy(), self.dtype, None, device)
+        )
+
+    def _like(self, array: np.ndarray, base: Any = None) -> Tensor:
+        return Tensor(array, self.dtype, base, self.device)
 
     def item(self) -> Any:
         return self.array.item()
@@ -111,3 +121,7 @@ class Tensor:
 
 def zeros(shape: Any, dtype: Dtype = bfloat16, **_: Any) -> Tensor:
     return Tensor(np.zeros(shape, dtype.kind), dtype)
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    return Tensor(array, uint8)

@@ -22,7 +22,7 @@ import pytest
 from tests.connectors.peers import LMCACHE, NoWheel, importable, sources
 from tests.docs.pages import ROOT, blocks_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lmcache")]
 
 ADAPTERS = "lmcache.v1.distributed.l2_adapters"
 REAL = (

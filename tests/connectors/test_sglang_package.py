@@ -20,7 +20,7 @@ from tests.connectors import tensors
 from tests.connectors.host_pools import HostPool
 from tests.connectors.peers import SGLANG, NoWheel, importable, sources
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sglang")]
 
 KEYS = [hashlib.sha256(bytes([number])).hexdigest() for number in range(6)]
 PAGES = [9, 2, 14, 3, 0, 11]

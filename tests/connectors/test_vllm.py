@@ -24,7 +24,7 @@ from tests.connectors.engine import (
 )
 from xiokv.runtime import ArgumentFault, Operation
 from xiokv.runtime.connectors.vllm import Connector
-from xiokv.runtime.connectors.vllm_caches import regions_of
+from xiokv.runtime.connectors.vllm_caches import Region, regions_of
 
 PROMPT = list(range(100, 146))
 BLOCKS = len(PROMPT) // BLOCK_TOKENS
@@ -54,7 +54,9 @@ Make = Callable[..., Engine]
 def torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tensors be those of the tests."""
     module = ModuleType("torch")
-    vars(module).update(uint8=tensors.uint8, version=SimpleNamespace())
+    vars(module).update(
+        uint8=tensors.uint8, from_numpy=tensors.from_numpy, version=SimpleNamespace()
+    )
     monkeypatch.setitem(sys.modules, "torch", module)
 
 
@@ -95,6 +97,7 @@ ENGINES = {
     "heads first": {"order": "LBHNC"},
     "blocks first": {"order": "BLNHC"},
     "blocks and heads first": {"order": "BLHNC"},
+    "a GPU that the engine does not reach": {"device": "cuda:0"},
 }
 
 
@@ -197,7 +200,11 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("facts", [{}, {"ahead": True}, {"tp": 2}, {"tp": 2, "ahead": True}])
+@pytest.mark.parametrize(
+    "facts",
+    [{}, {"ahead": True}, {"tp": 2}, {"tp": 2, "ahead": True}, {"device": "cuda:0"}],
+    ids=str,
+)
 def test_blocks_that_are_spoilt_are_computed_and_nothing_wrong_is_stored(
     make: Make, stand: Any, fault: str, facts: dict[str, Any]
 ) -> None:
@@ -284,6 +291,19 @@ def test_a_controller_that_dies_before_the_load_fails_those_blocks(
     request = engine.run(PROMPT)
     assert engine.failed == BLOCKS
     assert pages(engine, request) == computed()
+
+
+def test_wrong_bytes_do_not_come_into_a_gpu_by_way_of_the_host(make: Make, stand: Any) -> None:
+    make().run(PROMPT)
+    stand.rig.faults.flip(values(stand))
+    engine = make(device="cuda:0", chunk=1)
+    landed = []
+    write = Region.write
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Region, "write", lambda *given: (landed.append(given), write(*given)))
+        engine.run(PROMPT)
+    assert engine.failed == BLOCKS
+    assert landed == []
 
 
 def test_nothing_raises_after_the_end_or_without_metadata(make: Make) -> None:

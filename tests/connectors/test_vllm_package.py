@@ -23,7 +23,7 @@ from tests.connectors.peers import VLLM, NoWheel, importable, sources
 from xiokv.runtime import ArgumentFault
 from xiokv.runtime.connectors import vllm as connector
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("vllm")]
 
 PROMPT = list(range(46))
 TRANSFER = "vllm.distributed.kv_transfer.kv_connector"
