@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -36,6 +37,8 @@ def _places(package: str) -> list[Path]:
 
 def pytest_configure() -> None:
     """Stop unless the packages under test are those of this checkout."""
+    # A shell lets what it starts in the background ignore interrupts, which tests send.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     strangers = {name: _places(name) for name in PACKAGES if _places(name) != [ROOT / name]}
     if strangers:
         seen = "\n".join(

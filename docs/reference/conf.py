@@ -82,6 +82,7 @@ nitpick_ignore = [
 nitpick_ignore_regex = [
     ("py:class", r"(_?ctypes|collections|concurrent|enum|numpy|os|typing)\..*"),
     ("py:class", r".*\._T"),
+    ("py:obj", r"typing\.Literal.*"),
     ("c:identifier", r".*@\d+.*"),
 ]
 # Doxygen shows members of unnamed records as if they were the outer record's, whose names

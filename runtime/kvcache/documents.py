@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
@@ -19,7 +20,7 @@ from msgspec import Meta, Struct
 
 from xiokv.runtime.errors import RuntimeFault
 
-D = TypeVar("D", bound="Document")
+_T = TypeVar("_T", bound="Document")
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
@@ -32,6 +33,9 @@ HexDigest = Annotated[
     Meta(pattern=r"^([0-9a-f]{2}){16,64}(?!\n)$", description="16 to 64 bytes in hex"),
 ]
 
+# Their values have nothing that could be left out.
+_PLAIN = (str, int, Text, Count, Positive, Hex16, Hex32, HexDigest)
+
 _SCHEMA = re.compile(r"(xiokv-[a-z]+)/([0-9]{1,6})\.([0-9]{1,6})")
 _PLACE = re.compile(r"^(.*) - at `\$?\.?(.*)`$", re.DOTALL)
 _SHOWN = 5
@@ -41,20 +45,20 @@ class DocumentFault(RuntimeFault, ValueError):
     """A document that cannot be taken; the message names the field."""
 
 
-class Range(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Range(Struct, frozen=True, array_like=True):
     """Whole numbers from `start` up to and without `end`; ``[start, end]`` in JSON."""
 
     start: Count
     end: Count
 
     def __len__(self) -> int:
-        return self.end - self.start
+        return max(0, self.end - self.start)
 
     def __str__(self) -> str:
         return f"[{self.start}, {self.end})"
 
 
-class Document(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Document(Struct, frozen=True, kw_only=True):
     """A document; a subclass names its kind and version and says what else has to hold."""
 
     #: What the subclass is: ``xiokv-plan``, and the version that it writes.
@@ -73,7 +77,7 @@ class Document(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{cls.kind}/{cls.version[0]}.{cls.version[1]}"
 
     @classmethod
-    def from_json(cls: type[D], text: bytes | str) -> D:
+    def from_json(cls: type[_T], text: bytes | str) -> _T:
         """Read a document.
 
         Raises:
@@ -112,7 +116,45 @@ class Document(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def canonical(value: Any) -> bytes:
     """Return the canonical bytes of a value."""
-    return msgspec.json.encode(value, order="sorted")
+    return msgspec.json.encode(_without_defaults(value), order="sorted")
+
+
+def _without_defaults(value: Any) -> Any:
+    """Return a value without the fields that have their defaults.
+
+    The `omit_defaults` of msgspec goes by identity, so that a text that was read stays.
+    """
+    if isinstance(value, (tuple, list)):
+        return [_without_defaults(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _without_defaults(item) for name, item in value.items()}
+    if not isinstance(value, Struct) or (defaults := _defaults(type(value))) is None:
+        return value
+    config = value.__struct_config__
+    found = {config.tag_field: config.tag} if config.tag_field else {}
+    for name, default in defaults.items():
+        item = getattr(value, name)
+        if default is msgspec.NODEFAULT or item != default:
+            found[name] = _without_defaults(item)
+    return found
+
+
+@cache
+def _defaults(kind: type[Struct]) -> dict[str, Any] | None:
+    """Return the default of each field, or None where nothing can be left out."""
+    if kind.__struct_config__.array_like:
+        return None
+    defaults = {
+        field.name: field.default
+        if field.default_factory is msgspec.NODEFAULT
+        else field.default_factory()
+        for field in msgspec.structs.fields(kind)
+    }
+    plain = all(
+        field.default is msgspec.NODEFAULT and field.type in _PLAIN
+        for field in msgspec.structs.fields(kind)
+    )
+    return None if plain else defaults
 
 
 def whole(number: float) -> int | float:

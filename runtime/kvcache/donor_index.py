@@ -24,7 +24,7 @@ from xiokv.runtime.kvcache.wanted import wanted_blocks
 _HEAD_MAX = 8192
 
 
-class Head(Document, frozen=True, kw_only=True, omit_defaults=True):
+class Head(Document, frozen=True, kw_only=True):
     """Which manifest a donor has now.
 
     Attributes:
@@ -68,10 +68,9 @@ class DonorIndex:
             BatchFault: the store reported an error.
             DocumentFault: the head cannot be read here.
         """
-        memory = np.zeros(_HEAD_MAX, np.uint8)
-        result = self._kv.retrieve(
-            [self._keyspace.donor_key(donor, rank)], memory, sizes=_HEAD_MAX, offsets=[0], copy=True
-        )
+        key = self._keyspace.donor_key(donor, rank)
+        memory = np.zeros(min(_HEAD_MAX, self._kv.queues.max_transfer), np.uint8)
+        result = self._kv.retrieve([key], memory, sizes=len(memory), offsets=[0], copy=True)
         if result.status[0] == Outcome.MISSING:
             return None
         result.raise_for_status()

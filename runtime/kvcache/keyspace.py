@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.arguments import integers
+from xiokv.runtime.arguments import integer, integers
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.documents import canonical
 from xiokv.runtime.kvcache.manifest import KvLayout, Shard
@@ -102,7 +102,7 @@ def layout_id(layout: KvLayout, shard: Shard) -> bytes:
     Whatever makes the bytes of a block mean something else is in it: model, tokenizer, RoPE,
     dtype, heads, tensor-parallel rank, layers, K or V.
     """
-    content = canonical([layout.identity(), shard])
+    content = canonical([layout.identity, shard])
     return hashlib.blake2b(content, digest_size=DIGEST_SIZE, person=_LAYOUT).digest()
 
 
@@ -124,6 +124,8 @@ def token_digests(
         raise ArgumentFault("tokens: ids of 0 to 4294967295 are allowed")
     ids = ids.astype("<u4")
     found = []
+    if integer("block_tokens", block_tokens) < 1:
+        raise ArgumentFault(f"block_tokens {block_tokens}: 1 or more is needed")
     for start in range(0, len(ids) - block_tokens + 1, block_tokens):
         block = ids[start : start + block_tokens].tobytes()
         before = hashlib.sha256(before + block).digest()
@@ -131,19 +133,23 @@ def token_digests(
     return found
 
 
-def part_key(digest: bytes, part: int) -> bytes:
+def part_key(key: bytes, part: int) -> bytes:
     """Return the key of the value that holds a part of a block; that of part 0 is the block's."""
-    return _derived(digest, struct.pack("<I", part)) if part else digest[:KEY_SIZE]
+    return _derived(key, struct.pack("<I", part)) if part else key
 
 
 def record_keys(digests: Digests) -> npt.NDArray[np.uint8]:
-    """Return the keys of the records that are stored beside blocks: (n, 16)."""
-    joined = b"".join(_derived(digest.tobytes(), b"record") for digest in digests)
+    """Return the keys of the records that are stored beside blocks: (n, 16).
+
+    They are made of the blocks' keys, so that contents whose keys are the same find each
+    other's record, and in it another digest.
+    """
+    joined = b"".join(_derived(digest[:KEY_SIZE].tobytes(), b"record") for digest in digests)
     return np.frombuffer(joined, np.uint8).reshape(-1, KEY_SIZE)
 
 
-def _derived(digest: bytes, what: bytes) -> bytes:
-    return hashlib.blake2b(digest + what, digest_size=KEY_SIZE, person=_PART).digest()
+def _derived(key: bytes, what: bytes) -> bytes:
+    return hashlib.blake2b(key + what, digest_size=KEY_SIZE, person=_PART).digest()
 
 
 def _framed(field: bytes) -> bytes:

@@ -9,16 +9,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.block_store import BlockStore
 from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm
 from xiokv.runtime.kvcache.donor_index import DonorIndex, Head
 from xiokv.runtime.kvcache.fetch_cost import CostModel
-from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.leases import Clock, LeaseBook
 from xiokv.runtime.kvcache.manifest import Handle, Manifest
-from xiokv.runtime.kvcache.publishing import manifest_of, offered_digests, offered_sizes
+from xiokv.runtime.kvcache.publishing import (
+    check_digests,
+    manifest_of,
+    offered_digests,
+    offered_sizes,
+)
 from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
 from xiokv.runtime.kvcache.storage import (
     Donor,
@@ -108,7 +114,13 @@ class KvStorage:
             if found is not None:
                 self._donors.move_to_end(head.manifest)
                 return found
-        return self._remembered(head, Donor.of(self._index.manifest(head)))
+        manifest = self._index.manifest(head)
+        check_digests(self.keyspace, manifest)
+        return self._remembered(head, Donor.of(manifest))
+
+    def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
+        """Tell which blocks are there: see `Storage`."""
+        return self.blocks.exist(digests)
 
     def lease(self, donor: Donor, seconds: float) -> Lease:
         """Keep a donor's blocks: see `Storage`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 import numpy as np
@@ -33,7 +33,7 @@ from xiokv.runtime.kvcache.documents import (
 Finite = Annotated[float, Meta(gt=0, le=1e15)]
 
 
-class Model(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Model(Struct, frozen=True, kw_only=True):
     """What computed the blocks.
 
     Attributes:
@@ -47,7 +47,7 @@ class Model(Struct, frozen=True, kw_only=True, omit_defaults=True):
     chat_template_hash: str = ""
 
 
-class Rope(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Rope(Struct, frozen=True, kw_only=True):
     """Rotary position embedding.
 
     Attributes:
@@ -68,7 +68,7 @@ class Rope(Struct, frozen=True, kw_only=True, omit_defaults=True):
         force(self, "scaling", scaling)
 
 
-class Heads(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Heads(Struct, frozen=True, kw_only=True):
     """How keys and values are laid out across heads.
 
     Attributes:
@@ -82,7 +82,7 @@ class Heads(Struct, frozen=True, kw_only=True, omit_defaults=True):
     head_dim: Positive
 
 
-class Parallel(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Parallel(Struct, frozen=True, kw_only=True):
     """Which part of the heads these blocks hold.
 
     Attributes:
@@ -96,7 +96,7 @@ class Parallel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     shard: Text = "contiguous"
 
 
-class Shard(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Shard(Struct, frozen=True, kw_only=True):
     """One of the blocks that the same tokens have.
 
     Attributes:
@@ -110,7 +110,7 @@ class Shard(Struct, frozen=True, kw_only=True, omit_defaults=True):
     bytes: Positive
 
 
-class KvLayout(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class KvLayout(Struct, frozen=True, kw_only=True):
     """How the bytes of blocks are to be read.
 
     Attributes:
@@ -133,14 +133,13 @@ class KvLayout(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parallel: Parallel = Parallel()
     shards: Annotated[tuple[Shard, ...], Meta(min_length=1, max_length=65536)]
 
-    def identity(self) -> dict[str, Any]:
-        """Return all but the list of shards, each of which is identified with this."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        del found["shards"]
-        return found
+    @property
+    def identity(self) -> KvLayout:
+        """All but the list of shards, each of which is identified with this."""
+        return msgspec.structs.replace(self, shards=())
 
 
-class Block(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Block(Struct, frozen=True, kw_only=True):
     """A block that is stored.
 
     Attributes:
@@ -158,7 +157,7 @@ class Block(Struct, frozen=True, kw_only=True, omit_defaults=True):
     bytes: Positive
 
 
-class Handle(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Handle(Struct, frozen=True, kw_only=True):
     """Where blocks are stored.
 
     Attributes:
@@ -170,7 +169,7 @@ class Handle(Struct, frozen=True, kw_only=True, omit_defaults=True):
     address: Text
 
 
-class Manifest(Document, frozen=True, kw_only=True, omit_defaults=True):
+class Manifest(Document, frozen=True, kw_only=True):
     """What a donor's blocks are.
 
     Attributes:

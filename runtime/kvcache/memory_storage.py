@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm, checksums_of
-from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.leases import Clock, LeaseBook
 from xiokv.runtime.kvcache.manifest import Manifest
 from xiokv.runtime.kvcache.memory import on_host, slices
@@ -77,6 +78,10 @@ class MemoryStorage:
     def resolve(self, donor: str, rank: int = 0) -> Donor:
         """Find a donor's manifest: see `Storage`."""
         return Donor.of(self._manifest(donor, rank))
+
+    def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
+        """Tell which blocks are there: see `Storage`."""
+        return np.array([digest[:16].tobytes() in self.values for digest in digests], bool)
 
     def lease(self, donor: Donor, seconds: float) -> Lease:
         """Keep a donor's blocks: see `Storage`."""

@@ -18,7 +18,7 @@ from xiokv.runtime.kvcache.wanted import Wanted
 _PAGE = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Parts:
     """The values of some blocks, block by block.
 
@@ -59,7 +59,7 @@ def split(wanted: Wanted) -> Parts:
     number = np.arange(len(block)) - firsts[block]
     keys = own[block]
     for index in np.flatnonzero(number).tolist():
-        key = part_key(wanted.digests[block[index]].tobytes(), int(number[index]))
+        key = part_key(own[block[index]].tobytes(), int(number[index]))
         keys[index] = np.frombuffer(key, np.uint8)
     begins = number * largest[block]
     left = wanted.sizes[block] - begins

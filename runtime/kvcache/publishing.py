@@ -1,4 +1,4 @@
-"""What is offered, turned into digests and a manifest."""
+"""What is offered, turned into digests and a manifest; and what is found, compared with it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.checksums import Algorithm, Checksums
-from xiokv.runtime.kvcache.documents import Range
+from xiokv.runtime.kvcache.documents import DocumentFault, Range
 from xiokv.runtime.kvcache.keyspace import DIGEST_SIZE, KEY_SIZE, Digests, Keyspace, layout_id
 from xiokv.runtime.kvcache.manifest import Block, Handle, Manifest
 from xiokv.runtime.kvcache.states import Ints
@@ -32,6 +32,27 @@ def offered_digests(keyspace: Keyspace, offer: Offered) -> Digests:
 def offered_sizes(offer: Offered) -> Ints:
     """Return the size of each block."""
     return np.tile([shard.bytes for shard in offer.layout.shards], len(offer.contents))
+
+
+def check_digests(keyspace: Keyspace, manifest: Manifest) -> None:
+    """Refuse a manifest of this keyspace whose digests are not those of its contents.
+
+    Raises:
+        DocumentFault: a digest is another; the message names the first.
+    """
+    if (manifest.tenant, manifest.policy) != (keyspace.tenant, keyspace.policy):
+        return  # whoever offers it says so
+    shards = manifest.layout.shards
+    for index, shard in enumerate(shards):
+        blocks = manifest.blocks[index :: len(shards)]
+        contents = [bytes.fromhex(block.content) for block in blocks]
+        expected = keyspace.digests(layout_id(manifest.layout, shard), contents)
+        for row, (block, digest) in enumerate(zip(blocks, expected, strict=True)):
+            if block.digest != digest.tobytes().hex():
+                raise DocumentFault(
+                    f"{manifest.kind}: blocks[{row * len(shards) + index}].digest:"
+                    f" {block.digest} is not that of its content in this layout"
+                )
 
 
 def manifest_of(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xiokv.runtime.kvcache.block_store import BlockStore
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Put:
     """What became of blocks that were to be stored.
 

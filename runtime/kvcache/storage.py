@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from xiokv.runtime.errors import RuntimeFault
-from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.manifest import BlockTable, KvLayout, Manifest
 from xiokv.runtime.kvcache.states import Ints, States
 
@@ -44,7 +47,7 @@ class PublishFault(RuntimeFault):
         self.states = states
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Donor:
     """A donor that was found.
 
@@ -62,7 +65,7 @@ class Donor:
         return cls(manifest, BlockTable(manifest))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lease:
     """The right to fetch a donor's blocks, for a time; until then they are not removed.
 
@@ -77,7 +80,7 @@ class Lease:
     expires: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fetch:
     """Blocks of one lease to retrieve.
 
@@ -142,6 +145,9 @@ class Storage(Protocol):
             DonorMissingFault: there is none.
             DocumentFault: its manifest cannot be read here.
         """
+
+    def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
+        """Tell which blocks are there."""
 
     def lease(self, donor: Donor, seconds: float) -> Lease:
         """Keep a donor's blocks from being removed, for a time.

@@ -13,7 +13,7 @@ from xiokv.runtime.kvcache.keyspace import DIGEST_SIZE, Digests
 from xiokv.runtime.kvcache.states import Ints
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
     """Blocks of a call.
 

@@ -1,0 +1,241 @@
+"""Carries a plan out: donor spans are offered, fetched in one batch, checked and reported.
+
+A declined span leads to no I/O for its blocks. Whatever goes wrong with a span turns it, or
+the part of it that is behind the first bad block, into fresh tokens; nothing that goes wrong
+with one request's donors is an exception for the request.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.kvcache.keyspace import layout_id
+from xiokv.runtime.kvcache.manifest import KvLayout
+from xiokv.runtime.kvcache.materialiser import AcceptAll, Materialiser
+from xiokv.runtime.kvcache.offering import Declined, Offering, Taken
+from xiokv.runtime.kvcache.plan import Plan, Span
+from xiokv.runtime.kvcache.report import Cause, Report, SpanReport, Timing
+from xiokv.runtime.kvcache.states import BlockState, States
+from xiokv.runtime.kvcache.storage import Fetch, Storage
+from xiokv.runtime.kvcache.wanted import one_after_the_other
+from xiokv.runtime.log import log
+
+Verify = Literal["now", "later", "never"]
+Policy = Literal["tail", "span"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an executor works.
+
+    Attributes:
+        verify: compare checksums before the report, by `Executor.settle` later, or never.
+        policy: what a bad block makes fresh: its span, or what is behind it (`tail`).
+        lease_seconds: for how long blocks are leased.
+        layout: of the request's own blocks, to count exact hits by the plan's contents.
+    """
+
+    verify: Verify = "now"
+    policy: Policy = "tail"
+    lease_seconds: float = 30.0
+    layout: KvLayout | None = None
+
+
+class Executor:
+    """Carries plans out on a storage.
+
+    Args:
+        storage: where the blocks are.
+        materialiser: the backend's hook.
+        allocate: gives memory for so many bytes to a request, on the host or in the GPU of
+            the storage's driver: such as ``module.empty``.
+        settings: how it works.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        materialiser: Materialiser | None = None,
+        *,
+        allocate: Callable[[int], Any] | None = None,
+        settings: Settings = Settings(),
+    ) -> None:
+        for name, allowed in (("verify", ("now", "later", "never")), ("policy", ("tail", "span"))):
+            if getattr(settings, name) not in allowed:
+                raise ArgumentFault(
+                    f"{name} is {getattr(settings, name)!r}; allowed are {', '.join(allowed)}"
+                )
+        self._storage = storage
+        self._materialiser = materialiser or AcceptAll()
+        self._allocate = allocate or _on_host
+        self._settings = settings
+
+    def execute(self, plan: Plan) -> Report:
+        """Fetch what the backend takes of a plan.
+
+        Returns:
+            What is there and what is to be computed. Its buffer is the request's own.
+        """
+        plan.check()
+        offering = Offering(self._storage, self._materialiser, self._settings.lease_seconds)
+        try:
+            report = self._executed(plan, offering)
+            if self._settings.verify == "now":
+                report = self.settle(report)
+            return self._supplied(report)
+        finally:
+            offering.release()
+
+    def settle(self, report: Report) -> Report:
+        """Compare the checksums of a report that has not, and return what is left of it."""
+        if report.verified:
+            return report
+        begun = time.perf_counter()
+        landed = [span for span in report.spans if (span.states == BlockState.LANDED).any()]
+        spans = self._checked(landed, report.buffer)
+        settled = {span.index: span for span in spans}
+        return replace(
+            report,
+            spans=tuple(settled.get(span.index, span) for span in report.spans),
+            timing=replace(report.timing, verify=time.perf_counter() - begun),
+            verified=True,
+        )
+
+    def _executed(self, plan: Plan, offering: Offering) -> Report:
+        exact = self._exact_blocks(plan)
+        begun = time.perf_counter()
+        answers = {index: offering.answer(plan, span) for index, span in plan.donor_spans}
+        taken = {index: found for index, found in answers.items() if isinstance(found, Taken)}
+        fetches, size = _placed(taken.values())
+        offered = time.perf_counter()
+        buffer = self._allocate(size) if fetches else _on_host(0)
+        states, fault = self._retrieved(fetches, buffer)
+        retrieved = time.perf_counter()
+        reports = {
+            index: self._judged(_landed(index, found, fetch, state), found.reason, fault)
+            for (index, found), fetch, state in zip(taken.items(), fetches, states, strict=True)
+        }
+        return Report(
+            request=plan.request,
+            tokens=plan.tokens,
+            block_tokens=plan.block_tokens,
+            spans=tuple(
+                reports.get(index) or _not_taken(index, span, answers.get(index))
+                for index, span in enumerate(plan.spans)
+            ),
+            buffer=buffer,
+            timing=Timing(offered - begun, offering.deciding, retrieved - offered),
+            verified=False,
+            buffer_may_be_written=any((found == BlockState.TIMEOUT).any() for found in states),
+            exact_blocks=exact,
+        )
+
+    def _retrieved(
+        self, fetches: list[Fetch], buffer: Any
+    ) -> tuple[list[States], RuntimeFault | None]:
+        if not fetches:
+            return [], None
+        try:
+            return self._storage.retrieve(fetches, buffer, verify=False), None
+        except RuntimeFault as fault:
+            log.warning("no block was retrieved: %s", fault)
+            return [np.full(len(f.blocks), BlockState.FAILED, np.uint8) for f in fetches], fault
+
+    def _checked(self, spans: list[SpanReport], buffer: Any) -> list[SpanReport]:
+        """Return reports of spans after a look at the bytes that landed."""
+        fetches = [span.fetch for span in spans if span.fetch is not None]
+        states = self._storage.verify(fetches, buffer, [span.states.reshape(-1) for span in spans])
+        return [
+            self._judged(
+                replace(span, states=found.reshape(span.states.shape)),
+                span.reason if span.cause is Cause.DECLINED else "",
+            )
+            for span, found in zip(spans, states, strict=True)
+        ]
+
+    def _judged(
+        self, report: SpanReport, reason: str, fault: RuntimeFault | None = None
+    ) -> SpanReport:
+        """Return a report that says how much of the span counts, and why not all.
+
+        Args:
+            report: with states.
+            reason: why the backend took not all of it, or empty.
+            fault: why the batch was not run.
+        """
+        worst = report.states.max(axis=1, initial=0)
+        bad = np.flatnonzero(worst > BlockState.LANDED)
+        if not bad.size:
+            cause = Cause.DECLINED if reason else Cause.NONE
+            return replace(report, landed=len(worst), cause=cause, reason=reason)
+        first = int(bad[0])
+        state = BlockState(worst[first])
+        shard = int(np.argmax(report.states[first]))
+        cause = Cause.LEASE if state is BlockState.EXPIRED else Cause.BLOCK
+        reason = f"block {report.accepted.start + first}, shard {shard}: {state.name}"
+        if fault is not None:
+            cause, reason = Cause.STORAGE, str(fault).splitlines()[0]
+        landed = first if self._settings.policy == "tail" else 0
+        return replace(report, landed=landed, cause=cause, reason=reason)
+
+    def _exact_blocks(self, plan: Plan) -> int | None:
+        """Count the blocks whose exact content is stored, all shards of them."""
+        layout = self._settings.layout
+        if layout is None or not plan.contents:
+            return None
+        contents = [bytes.fromhex(content) for content in plan.contents]
+        there = np.ones(len(contents), bool)
+        for shard in layout.shards:
+            digests = self._storage.keyspace.digests(layout_id(layout, shard), contents)
+            there &= self._storage.present(digests)
+        return int(there.sum())
+
+    def _supplied(self, report: Report) -> Report:
+        try:
+            supplied = dict(self._materialiser.supplied(report))
+        except Exception as error:
+            log.warning("the backend's figures of %r were not taken: %r", report.request, error)
+            return report
+        return replace(report, supplied=supplied)
+
+
+def _on_host(size: int) -> npt.NDArray[np.uint8]:
+    return np.zeros(size, np.uint8)
+
+
+def _placed(taken: Iterable[Taken]) -> tuple[list[Fetch], int]:
+    """Lay blocks one after the other; return what to fetch and the bytes of the buffer."""
+    fetches, end = [], 0
+    for found in taken:
+        sizes = found.lease.donor.table.sizes[found.blocks]
+        offsets = end + one_after_the_other(sizes)
+        end = int(offsets[-1] + sizes[-1] + -sizes[-1] % 4)
+        fetches.append(Fetch(found.lease, found.blocks, offsets))
+    return fetches, end
+
+
+def _landed(index: int, taken: Taken, fetch: Fetch, states: States) -> SpanReport:
+    table = fetch.lease.donor.table
+    return SpanReport(
+        index=index,
+        span=taken.span,
+        cause=Cause.NONE,
+        accepted=taken.rows,
+        states=states.reshape(-1, table.shards),
+        offsets=fetch.offsets.reshape(-1, table.shards),
+        bytes=int(table.sizes[fetch.blocks].sum()),
+        fetch=fetch,
+    )
+
+
+def _not_taken(index: int, span: Span, answer: Taken | Declined | None) -> SpanReport:
+    if isinstance(answer, Declined):
+        return SpanReport(index, span, answer.cause, answer.reason)
+    return SpanReport(index, span, Cause.PLANNED)

@@ -1,0 +1,207 @@
+"""Offers donor spans to the backend: a span in, what may be fetched of it or why not out."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.kvcache.documents import Range
+from xiokv.runtime.kvcache.materialiser import Accept, Decision, Decline, Materialiser, Offer
+from xiokv.runtime.kvcache.plan import DonorSpan, Plan
+from xiokv.runtime.kvcache.report import Cause
+from xiokv.runtime.kvcache.states import Ints
+from xiokv.runtime.kvcache.storage import Donor, GenerationFault, Lease, Storage
+from xiokv.runtime.log import log
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """What may be fetched of a span.
+
+    Attributes:
+        span: as planned.
+        lease: that allows it.
+        rows: blocks of tokens, counted from the span's first.
+        blocks: the same as numbers in the manifest, all shards of them.
+        reason: why it is not all of the span.
+    """
+
+    span: DonorSpan
+    lease: Lease
+    rows: Range
+    blocks: Ints
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """Why nothing of a span is fetched."""
+
+    cause: Cause
+    reason: str
+
+
+class Offering:
+    """The donors of one plan: each is resolved and leased once.
+
+    Args:
+        storage: where they are.
+        materialiser: the backend's hook.
+        lease_seconds: for how long.
+        rank: tensor-parallel rank.
+
+    Attributes:
+        deciding: seconds that the hook took.
+    """
+
+    def __init__(
+        self, storage: Storage, materialiser: Materialiser, lease_seconds: float, rank: int = 0
+    ) -> None:
+        self._storage = storage
+        self._materialiser = materialiser
+        self._lease_seconds = lease_seconds
+        self._rank = rank
+        self._donors: dict[str, Donor | Declined] = {}
+        self._leases: dict[str, Lease | Declined] = {}
+        self.deciding = 0.0
+
+    def answer(self, plan: Plan, span: DonorSpan) -> Taken | Declined:
+        """Return what may be fetched of a span."""
+        donor = self._donor(span.donor)
+        if isinstance(donor, Declined):
+            return donor
+        declined = _unfit(plan, span, donor) or self._of_another(donor)
+        if declined is not None:
+            return declined
+        blocks = _blocks(span, donor)
+        decision = self._decided(
+            Offer(
+                span=span,
+                manifest=donor.manifest,
+                blocks=len(blocks),
+                cost=self._storage.estimate_fetch_cost(donor, blocks.reshape(-1)),
+            )
+        )
+        if isinstance(decision, Decline):
+            return Declined(Cause.DECLINED, decision.reason)
+        rows = decision.blocks or Range(0, len(blocks))
+        lease = self._lease(donor)
+        if isinstance(lease, Declined):
+            return lease
+        part = "" if len(rows) == len(blocks) else f"blocks {rows} of {len(blocks)} were taken"
+        return Taken(span, lease, rows, blocks[rows.start : rows.end].reshape(-1), part)
+
+    def release(self) -> None:
+        """End all leases."""
+        for lease in self._leases.values():
+            if isinstance(lease, Lease):
+                self._storage.release(lease)
+
+    def _donor(self, name: str) -> Donor | Declined:
+        if name not in self._donors:
+            try:
+                self._donors[name] = self._storage.resolve(name, self._rank)
+            except RuntimeFault as fault:
+                self._donors[name] = Declined(Cause.DONOR, _first_line(fault))
+        return self._donors[name]
+
+    def _lease(self, donor: Donor) -> Lease | Declined:
+        name = donor.manifest.donor
+        if name not in self._leases:
+            try:
+                self._leases[name] = self._storage.lease(donor, self._lease_seconds)
+            except GenerationFault as fault:
+                self._leases[name] = Declined(Cause.GENERATION, _first_line(fault))
+            except RuntimeFault as fault:
+                self._leases[name] = Declined(Cause.LEASE, _first_line(fault))
+        return self._leases[name]
+
+    def _of_another(self, donor: Donor) -> Declined | None:
+        """Refuse a donor of another tenant or policy, however it got here."""
+        manifest, ours = donor.manifest, self._storage.keyspace
+        if (manifest.tenant, manifest.policy) == (ours.tenant, ours.policy):
+            return None
+        return Declined(
+            Cause.TENANT,
+            f"donor {manifest.donor!r} is of tenant {manifest.tenant!r}, policy"
+            f" {manifest.policy!r}; this storage is of {ours.tenant!r}, {ours.policy!r}",
+        )
+
+    def _decided(self, offer: Offer) -> Decision:
+        begun = time.perf_counter()
+        try:
+            decision = self._materialiser.consider(offer)
+        except Exception as error:
+            log.warning("the backend's hook failed for donor %r: %r", offer.span.donor, error)
+            return Decline(f"the hook failed: {error!r}")
+        finally:
+            self.deciding += time.perf_counter() - begun
+        return _checked(decision, offer.blocks)
+
+
+def _checked(decision: object, blocks: int) -> Decision:
+    """Return a decision that can be followed."""
+    if isinstance(decision, Decline):
+        return decision
+    if not isinstance(decision, Accept):
+        return Decline(f"the hook returned {decision!r}, neither Accept nor Decline")
+    rows = decision.blocks
+    if rows is None or 0 <= rows.start < rows.end <= blocks:
+        return decision
+    return Decline(f"the hook took blocks {rows} of {blocks}")
+
+
+def _unfit(plan: Plan, span: DonorSpan, donor: Donor) -> Declined | None:
+    """Say what of a span is not as the manifest has it."""
+    manifest = donor.manifest
+    if span.generation is not None and span.generation != manifest.generation:
+        return Declined(
+            Cause.GENERATION,
+            f"the plan is for generation {span.generation} of donor {span.donor!r}; the store has"
+            f" {manifest.generation}",
+        )
+    if manifest.layout.block_tokens != plan.block_tokens:
+        return Declined(
+            Cause.MANIFEST,
+            f"blocks of the plan have {plan.block_tokens} tokens; those of donor {span.donor!r}"
+            f" have {manifest.layout.block_tokens}",
+        )
+    if not manifest.source.start <= span.source.start <= span.source.end <= manifest.source.end:
+        return Declined(
+            Cause.MANIFEST,
+            f"source {span.source} is not within {manifest.source}, which donor {span.donor!r} has",
+        )
+    return _other_keys(span, donor)
+
+
+def _other_keys(span: DonorSpan, donor: Donor) -> Declined | None:
+    if not span.keys:
+        return None
+    keys = [donor.manifest.blocks[index].key for index in _blocks(span, donor).reshape(-1)]
+    if len(keys) != len(span.keys):
+        return Declined(
+            Cause.MANIFEST,
+            f"the plan names {len(span.keys)} keys for {span.source}; the manifest has {len(keys)}",
+        )
+    for index, (planned, there) in enumerate(zip(span.keys, keys, strict=True)):
+        if planned != there:
+            return Declined(
+                Cause.MANIFEST, f"key {index} of the plan is {planned}; the manifest has {there}"
+            )
+    return None
+
+
+def _blocks(span: DonorSpan, donor: Donor) -> Ints:
+    """Return the numbers of a span's blocks in the manifest: (blocks of tokens, shards)."""
+    manifest, shards = donor.manifest, donor.table.shards
+    tokens = manifest.layout.block_tokens
+    first = (span.source.start - manifest.source.start) // tokens
+    rows = np.arange(first, first + len(span.source) // tokens)
+    return rows[:, None] * shards + np.arange(shards)
+
+
+def _first_line(fault: RuntimeFault) -> str:
+    return str(fault).splitlines()[0]

@@ -1,0 +1,1 @@
+"""JSON Schemas of the documents, a file each: `xiokv.runtime.kvcache.schema` writes them."""

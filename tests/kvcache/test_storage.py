@@ -1,0 +1,274 @@
+"""What every storage does, on a namespace and in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace as with_fields
+
+from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.kvcache.documents import DocumentFault
+from xiokv.runtime.kvcache.donor_index import DonorIndex
+from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.manifest import Manifest
+from xiokv.runtime.kvcache.states import BlockState
+from xiokv.runtime.kvcache.storage import (
+    DonorMissingFault,
+    Fetch,
+    GenerationFault,
+    LeasedFault,
+    Offered,
+)
+from xiokv.runtime.testing import Rig
+
+from .conftest import Place, on_a_namespace
+from .donors import TENANT, Given, contents, joined, layout, payloads, publish
+
+SHAPES = {
+    "one small shard": layout(4096),
+    "shards of odd sizes": layout(1, 4095, 511),
+    "a shard larger than a value": layout(20000, 8192, 8196),
+}
+
+
+def fetched(place: Place, given: Given, which: list[int], **options: Any) -> tuple[Any, Any]:
+    """Return states and buffer of a Retrieve of some blocks, in slots with room between."""
+    donor = place.storage.resolve(given.name)
+    lease = place.storage.lease(donor, 10)
+    slot = 64 + max(map(len, given.blocks)) // 4 * 4
+    out = np.full(slot * len(which), 0xEE, np.uint8)
+    fetch = Fetch(lease, np.array(which), np.arange(len(which)) * slot)
+    (states,) = place.storage.retrieve([fetch], out, **options)
+    place.storage.release(lease)
+    return states, out.reshape(-1, slot)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_blocks_come_back_where_they_are_asked_for(place: Place, shape: Any) -> None:
+    given = publish(place.storage, shape=shape)
+    order = list(reversed(range(len(given.blocks))))
+    states, slots = fetched(place, given, order)
+    assert states.tolist() == [BlockState.VERIFIED] * len(order)
+    for slot, index in zip(slots, order, strict=True):
+        block = given.blocks[index]
+        assert (slot[: len(block)] == block).all()
+        assert (slot[len(block) :] == 0xEE).all()
+
+
+def test_a_manifest_comes_back_as_it_was_published(place: Place) -> None:
+    given = publish(place.storage, generation=7, target_start=48, start=32)
+    there = place.storage.resolve("donor").manifest
+    assert there == given.manifest
+    assert there.generation == 7
+    assert (str(there.source), str(there.target)) == ("[32, 160)", "[48, 176)")
+
+
+def test_a_large_manifest_is_split_as_blocks_are(place: Place) -> None:
+    given = publish(place.storage, rows=200)
+    assert len(given.manifest.canonical) > 8192
+    assert place.storage.resolve("donor").manifest == given.manifest
+
+
+def test_a_donor_that_is_not_there_is_named(place: Place) -> None:
+    with pytest.raises(DonorMissingFault, match="'nobody' of rank 0"):
+        place.storage.resolve("nobody")
+
+
+def test_ranks_of_a_donor_are_apart(place: Place) -> None:
+    ranks = [publish(place.storage, shape=layout(tp_rank=rank), seed=1 + rank) for rank in range(2)]
+    for rank, given in enumerate(ranks):
+        assert place.storage.resolve("donor", rank).manifest == given.manifest
+
+
+@pytest.mark.parametrize(
+    "keyspace",
+    [
+        Keyspace("other", secret=b"of acme"),
+        Keyspace("acme", secret=b"another"),
+        Keyspace("acme", policy="public", secret=b"of acme"),
+    ],
+    ids=["tenant", "secret", "policy"],
+)
+def test_another_tenant_finds_nothing(place: Place, keyspace: Keyspace) -> None:
+    given = publish(place.storage)
+    other = place.another(keyspace)
+    with pytest.raises(DonorMissingFault):
+        other.resolve("donor")
+    stored = publish(other)
+    assert not {block.key for block in stored.manifest.blocks} & {
+        block.key for block in given.manifest.blocks
+    }
+
+
+class TestPublish:
+    def test_a_second_writer_of_a_content_learns_whose_bytes_are_there(self, place: Place) -> None:
+        given = publish(place.storage)
+        others = payloads(layout(), 8, seed=2)
+        manifest = place.storage.publish(
+            Offered("again", layout(), contents(8, 1000)), joined(others)
+        )
+        assert manifest.blocks == given.manifest.blocks
+        states, slots = fetched(place, Given(manifest, given.blocks), list(range(8)))
+        assert (states == BlockState.VERIFIED).all()
+        assert (slots[:, :4096] == np.stack(given.blocks)).all()
+
+    @pytest.mark.parametrize("generation", [2, 3])
+    def test_what_is_not_newer_is_refused(self, place: Place, generation: int) -> None:
+        publish(place.storage, generation=3)
+        with pytest.raises(GenerationFault, match=f"generation {generation} is offered"):
+            publish(place.storage, generation=generation)
+
+    def test_a_newer_generation_takes_the_place(self, place: Place) -> None:
+        publish(place.storage, generation=3)
+        newer = publish(place.storage, generation=4, seed=5)
+        assert place.storage.resolve("donor").manifest == newer.manifest
+
+    @pytest.mark.parametrize(
+        ("offered", "said"),
+        [
+            ({"start": 8}, "source: .* whole blocks"),
+            ({"contents": [b"short"]}, "5 bytes"),
+            ({"contents": [b"c" * 32] * 2}, "2 blocks have 1 different keys"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(
+        self, place: Place, offered: dict[str, Any], said: str
+    ) -> None:
+        with pytest.raises((DocumentFault, ArgumentFault), match=said):
+            publish(place.storage, rows=len(offered.get("contents", "12")), **offered)
+        with pytest.raises(DonorMissingFault):
+            place.storage.resolve("donor")
+
+
+class TestDamage:
+    CASES = {  # noqa: RUF012
+        "missing": (lambda value: None, BlockState.MISSING),
+        "truncated": (lambda value: value[:-1], BlockState.WRONG_SIZE),
+        "empty": (lambda value: b"", BlockState.WRONG_SIZE),
+        "lengthened": (lambda value: value + b"\0", BlockState.WRONG_SIZE),
+        "a bit": (lambda value: bytes([value[0] ^ 1]) + value[1:], BlockState.CORRUPT),
+        "another block": (lambda value: value[::-1], BlockState.CORRUPT),
+    }
+
+    @pytest.mark.parametrize(("change", "state"), CASES.values(), ids=CASES)
+    def test_one_block_alone_is_struck(self, place: Place, change: Any, state: BlockState) -> None:
+        given = publish(place.storage)
+        place.damage(bytes.fromhex(given.manifest.blocks[3].key), change)
+        states, slots = fetched(place, given, list(range(8)))
+        assert states.tolist() == [BlockState.VERIFIED] * 3 + [state] + [BlockState.VERIFIED] * 4
+        others = [0, 1, 2, 4, 5, 6, 7]
+        assert (slots[others, :4096] == np.stack(given.blocks)[others]).all()
+
+    def test_without_verification_a_block_has_landed_at_best(self, place: Place) -> None:
+        given = publish(place.storage)
+        place.damage(bytes.fromhex(given.manifest.blocks[0].key), lambda value: value[::-1])
+        states, _ = fetched(place, given, list(range(8)), verify=False)
+        assert (states == BlockState.LANDED).all()
+
+
+class TestLeases:
+    def test_blocks_of_a_lease_that_ended_do_not_count(self, place: Place) -> None:
+        given = publish(place.storage)
+        donor = place.storage.resolve(given.name)
+        lease = place.storage.lease(donor, 10)
+        place.clock.now += 10
+        fetch = Fetch(lease, np.arange(2), np.arange(2) * 4096)
+        (states,) = place.storage.retrieve([fetch], np.zeros(8192, np.uint8))
+        assert states.tolist() == [BlockState.EXPIRED] * 2
+
+    def test_an_ended_lease_does_not_strike_another(self, place: Place) -> None:
+        donor = place.storage.resolve(publish(place.storage).name)
+        short, long = (place.storage.lease(donor, seconds) for seconds in (1, 10))
+        place.clock.now += 5
+        fetches = [
+            Fetch(lease, np.arange(1), np.array([at * 4096]))
+            for at, lease in enumerate((short, long))
+        ]
+        ended, held = place.storage.retrieve(fetches, np.zeros(8192, np.uint8))
+        assert (ended[0], held[0]) == (BlockState.EXPIRED, BlockState.VERIFIED)
+
+    def test_what_is_leased_is_not_removed(self, place: Place) -> None:
+        donor = place.storage.resolve(publish(place.storage).name)
+        lease = place.storage.lease(donor, 10)
+        with pytest.raises(LeasedFault, match=r"leased for 10\.0 s more"):
+            place.storage.remove("donor", blocks=True)
+        place.storage.release(lease)
+        place.storage.release(lease)
+        place.storage.remove("donor", blocks=True)
+        with pytest.raises(DonorMissingFault):
+            place.storage.resolve("donor")
+        assert not place.storage.present(donor.table.digests).any()
+
+    def test_a_lease_that_has_ended_keeps_nothing(self, place: Place) -> None:
+        place.storage.lease(place.storage.resolve(publish(place.storage).name), 10)
+        place.clock.now += 10
+        place.storage.remove("donor")
+
+    def test_another_generation_gives_no_lease(self, place: Place) -> None:
+        publish(place.storage, generation=1)
+        donor = place.storage.resolve("donor")
+        publish(place.storage, generation=2, seed=2)
+        with pytest.raises(GenerationFault, match="generation 1 was resolved"):
+            place.storage.lease(donor, 10)
+
+    @pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan"), "1"])
+    def test_a_lease_has_an_end(self, place: Place, seconds: Any) -> None:
+        donor = place.storage.resolve(publish(place.storage).name)
+        with pytest.raises(ArgumentFault, match="seconds"):
+            place.storage.lease(donor, seconds)
+
+
+def test_many_donors_are_fetched_at_once(place: Place) -> None:
+    givens = [
+        publish(place.storage, f"donor {i}", shape=layout(100, 9000), seed=1 + i) for i in range(3)
+    ]
+    leases = [place.storage.lease(place.storage.resolve(given.name), 10) for given in givens]
+    out = np.zeros(3 * 9000, np.uint8)
+    fetches = [Fetch(lease, np.array([5]), np.array([i * 9000])) for i, lease in enumerate(leases)]
+    states = place.storage.retrieve(fetches, out)
+    assert [found.tolist() for found in states] == [[BlockState.VERIFIED]] * 3
+    for slot, given in zip(out.reshape(3, 9000), givens, strict=True):
+        assert (slot == given.blocks[5]).all()
+
+
+def test_nothing_to_retrieve_is_no_fault(place: Place) -> None:
+    assert place.storage.retrieve([], np.zeros(0, np.uint8)) == []
+
+
+def test_costs_count_commands_and_bytes(place: Place) -> None:
+    given = publish(place.storage, shape=layout(100, 20000))
+    donor = place.storage.resolve(given.name)
+    cost = place.storage.estimate_fetch_cost(donor, np.arange(4))
+    assert (cost.bytes, cost.seconds) == (40200, None)
+    fetched(place, given, list(range(16)))
+    if cost.commands == 4:  # in memory nothing is split
+        return
+    assert cost.commands == 2 + 2 * 3
+    assert (place.storage.estimate_fetch_cost(donor, np.arange(4)).seconds or 0) > 0
+
+
+def test_a_manifest_says_what_its_documentation_says(place: Place) -> None:
+    given = publish(place.storage, shape=layout(100, 200), rows=2)
+    manifest = Manifest.from_json(given.manifest.canonical)
+    assert manifest == given.manifest
+    assert [block.bytes for block in manifest.blocks] == [100, 200, 100, 200]
+    assert [block.content for block in manifest.blocks] == [
+        content.hex() for content in contents(2, 1000) for _ in range(2)
+    ]
+
+
+def test_a_manifest_whose_keys_are_not_those_of_its_contents_is_refused(rig: Rig) -> None:
+    """Whoever writes under the tenant's keys still cannot name another's blocks."""
+    place = on_a_namespace(rig)
+    given = publish(place.storage, shape=layout(100, 200))
+    other = publish(place.storage, "other", shape=layout(100, 200), seed=2)
+    blocks = list(given.manifest.blocks)
+    blocks[3] = with_fields(
+        blocks[3], key=other.manifest.blocks[3].key, digest=other.manifest.blocks[3].digest
+    )
+    forged = with_fields(given.manifest, blocks=tuple(blocks))
+    DonorIndex(rig.kv, TENANT, 8192).write(forged)
+    with pytest.raises(DocumentFault, match=r"blocks\[3\]\.digest: .* is not that of its content"):
+        place.storage.resolve("donor")
