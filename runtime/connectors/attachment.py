@@ -22,7 +22,7 @@ from xiokv.runtime.kvcache.block_store import BlockStore
 from xiokv.runtime.log import log
 from xiokv.runtime.module import load
 
-R = TypeVar("R")
+_T = TypeVar("_T")
 
 
 class DownFault(RuntimeFault):
@@ -62,7 +62,7 @@ class Attachment(Closing):
             self._blocks = BlockStore(self._kv, checksum=options.checksum)
             self._stack = stack.pop_all()
 
-    def run(self, operation: Callable[[BlockStore], R]) -> R:
+    def run(self, operation: Callable[[BlockStore], _T]) -> _T:
         """Return what an operation on the blocks does.
 
         Raises:

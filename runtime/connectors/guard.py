@@ -14,7 +14,7 @@ from typing import TypeVar
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.log import log
 
-R = TypeVar("R")
+_T = TypeVar("_T")
 
 
 class Guard:
@@ -35,7 +35,7 @@ class Guard:
         with self._lock:
             return dict(self._counts)
 
-    def run(self, what: str, operation: Callable[[], R], failed: R) -> R:
+    def run(self, what: str, operation: Callable[[], _T], failed: _T) -> _T:
         """Return what an operation does, or `failed` where it raises."""
         try:
             return operation()

@@ -26,7 +26,7 @@ from xiokv.runtime.connectors.slots import HostSlots
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.wanted import one_after_the_other
 
-R = TypeVar("R")
+_T = TypeVar("_T")
 
 #: Names in the configuration that are SGLang's own.
 SGLANG_OPTIONS = (
@@ -266,7 +266,7 @@ class Storage:
     def _note(self, what: str, pages: Any, size: Any, begun: float) -> None:
         self._meter.note(what, int(pages), int(size), time.monotonic() - begun)
 
-    def _guarded(self, what: str, operation: Callable[[], R], failed: R) -> R:
+    def _guarded(self, what: str, operation: Callable[[], _T], failed: _T) -> _T:
         return self._guard.run(what, operation, failed)
 
 

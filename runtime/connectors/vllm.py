@@ -19,7 +19,7 @@ from xiokv.runtime.connectors.vllm_facts import Facts
 from xiokv.runtime.connectors.vllm_scheduler import Scheduler, Step
 from xiokv.runtime.connectors.vllm_worker import Transfer, Worker
 
-R = TypeVar("R")
+_T = TypeVar("_T")
 
 
 class Connector:
@@ -165,13 +165,13 @@ class Connector:
     def _metadata(self, step: Step) -> Any:
         return Metadata(step)
 
-    def _with_worker(self, what: str, operation: Callable[[Worker], R], failed: R) -> R:
+    def _with_worker(self, what: str, operation: Callable[[Worker], _T], failed: _T) -> _T:
         worker = self._worker
         return (
             failed if worker is None else self._guard.run(what, lambda: operation(worker), failed)
         )
 
-    def _with_scheduler(self, what: str, operation: Callable[[Scheduler], R], failed: R) -> R:
+    def _with_scheduler(self, what: str, operation: Callable[[Scheduler], _T], failed: _T) -> _T:
         scheduler = self._scheduler
         if scheduler is None:
             return failed
