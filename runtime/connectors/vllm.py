@@ -51,7 +51,14 @@ class Connector:
         if role.name == "SCHEDULER":
             self._attachment = Attachment(options, "host")
             blocks = Blocks(self._attachment, self._guard)
-            self._scheduler = Scheduler(blocks, self._attachment.keyspace, facts)
+            transfer = vllm_config.kv_transfer_config
+            self._scheduler = Scheduler(
+                blocks,
+                self._attachment.keyspace,
+                facts,
+                loads=bool(getattr(transfer, "is_kv_consumer", True)),
+                saves=bool(getattr(transfer, "is_kv_producer", True)),
+            )
         else:
             self._worker = Worker(options, facts, kv_cache_config.num_blocks, self._guard)
 

@@ -111,12 +111,19 @@ def _replicas(config: Any, caches: Any) -> int:
 
 def _common(config: Any, caches: Any) -> dict[str, Any]:
     model, cache = config.model_config, config.cache_config
-    facts = {name: str(getattr(model, name, None)) for name in _OF_MODEL}
+    facts = {name: _text(getattr(model, name, None)) for name in _OF_MODEL}
     text = getattr(model, "hf_text_config", None) or getattr(model, "hf_config", None)
-    facts |= {name: str(getattr(text, name, None)) for name in _OF_ROPE}
+    facts |= {name: _text(getattr(text, name, None)) for name in _OF_ROPE}
     return facts | {
         "cache_dtype": str(cache.cache_dtype),
         "block_tokens": int(cache.block_size),
         "hash": str(getattr(cache, "prefix_caching_hash_algo", None)),
         "order": str(getattr(caches, "kv_cache_layout", None)),
     }
+
+
+def _text(value: Any) -> str:
+    """Return a value as the same text in every process."""
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}"
+    return str(value)

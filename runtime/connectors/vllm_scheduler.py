@@ -57,9 +57,21 @@ class Scheduler:
         blocks: where blocks may be.
         keyspace: whose they are.
         facts: of the engine.
+        loads: whether blocks are fetched.
+        saves: whether blocks are stored.
     """
 
-    def __init__(self, blocks: Blocks, keyspace: Keyspace, facts: Facts) -> None:
+    def __init__(
+        self,
+        blocks: Blocks,
+        keyspace: Keyspace,
+        facts: Facts,
+        *,
+        loads: bool = True,
+        saves: bool = True,
+    ) -> None:
+        self._loads = loads
+        self._saves = saves
         self._blocks = blocks
         self._keyspace = keyspace
         self._tokens = facts.block_tokens
@@ -75,7 +87,11 @@ class Scheduler:
         self._first[request.request_id] = first
         # At least one token is left to compute, or there would be nothing to sample from.
         last = min(len(request.block_hashes), (request.num_tokens - 1) // self._tokens)
-        return 0 if rest else self._leading(request.block_hashes[first:last]) * self._tokens
+        return (
+            0
+            if rest or not self._loads
+            else self._leading(request.block_hashes[first:last]) * self._tokens
+        )
 
     def allocated(self, request: Any, blocks: Any, tokens: int) -> None:
         """Take note of the blocks that a request got, and of how many tokens to load."""
@@ -132,7 +148,8 @@ class Scheduler:
         hashes = request.block_hashes[begin:end]
         # Block 0 stands for one that the request does not have any more.
         pairs = [(h, i) for h, i in zip(hashes, ids[begin:end], strict=True) if i != 0]
-        return Transfer([content for content, _ in pairs], [block for _, block in pairs])
+        chosen = pairs if self._saves else []
+        return Transfer([content for content, _ in chosen], [block for _, block in chosen])
 
     def _add(self, due: Transfer) -> None:
         if due.block_ids:

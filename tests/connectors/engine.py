@@ -84,7 +84,11 @@ def caches(
 def config(options: dict[str, Any], rank: int = 0, tp: int = 1, **facts: Any) -> Any:
     """Return what of vLLM's `VllmConfig` a connector looks at."""
     return SimpleNamespace(
-        kv_transfer_config=SimpleNamespace(kv_connector_extra_config=options, is_kv_producer=True),
+        kv_transfer_config=SimpleNamespace(
+            kv_connector_extra_config=options,
+            is_kv_producer=facts.get("role") != "kv_consumer",
+            is_kv_consumer=facts.get("role") != "kv_producer",
+        ),
         cache_config=SimpleNamespace(
             block_size=BLOCK_TOKENS,
             cache_dtype=facts.get("cache_dtype", "auto"),

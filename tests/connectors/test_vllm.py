@@ -25,6 +25,7 @@ from tests.connectors.engine import (
 from xiokv.runtime import ArgumentFault, Operation
 from xiokv.runtime.connectors.vllm import Connector
 from xiokv.runtime.connectors.vllm_caches import Region, regions_of
+from xiokv.runtime.connectors.vllm_facts import Facts, Place
 
 PROMPT = list(range(100, 146))
 BLOCKS = len(PROMPT) // BLOCK_TOKENS
@@ -138,6 +139,26 @@ def test_another_prompt_loads_nothing(make: Make) -> None:
     engine = make()
     engine.run([1, *PROMPT])
     assert engine.loaded == 0
+
+
+def test_a_consumer_stores_nothing_and_a_producer_loads_nothing(make: Make) -> None:
+    make(role="kv_consumer").run(PROMPT)
+    first, producer, consumer = make(), make(role="kv_producer"), make(role="kv_consumer")
+    first.run(PROMPT[:8])
+    assert first.loaded == 0
+    producer.run(PROMPT)
+    consumer.run(PROMPT)
+    assert (producer.loaded, consumer.loaded) == (0, BLOCKS * BLOCK_TOKENS)
+
+
+def test_overrides_by_a_function_are_the_same_in_every_process() -> None:
+    settings = [config({}) for _ in range(2)]
+    for one in settings:
+        # As in two processes: the same function, at two places.
+        exec("def change(hf): ...", found := {"__name__": "own"})
+        one.model_config.hf_overrides = found["change"]
+    layouts = [Facts(one, cache_config(8)).layout(Place(0, 0), 0) for one in settings]
+    assert layouts[0] == layouts[1]
 
 
 def test_blocks_lie_wherever_they_were_allocated(make: Make) -> None:
