@@ -88,7 +88,7 @@ def lmcache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
 def adapter(lmcache: Any, stand: Any) -> Iterator[Any]:
     """Return the adapter, as LMCache's plugin makes it."""
     plugin = lmcache.plugin_l2_adapter
-    settings = {**lmcache.settings, "adapter_params": stand.options()}
+    settings = {**lmcache.settings, "adapter_params": stand.options(timeout=2)}
     assert settings.pop("type") == "plugin"
     made = plugin._create_plugin_adapter(plugin.PluginL2AdapterConfig.from_dict(settings))
     yield made

@@ -19,6 +19,8 @@ from xiokv.runtime.connectors.sglang import Storage
 
 KEYS = [hashlib.sha256(bytes([number])).hexdigest() for number in range(8)]
 PAGES = [9, 2, 14, 3, 0, 11, 6, 5]
+# Where commands are meant to time out.
+SOON = {"timeout": 0.5}
 LAYOUTS = ("page_first", "page_first_direct", "page_head", "layer_first")
 
 
@@ -262,14 +264,14 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("piece", [0, 1])
 def test_a_page_that_is_spoilt_is_reported_alone(
-    stored: Any, pool: HostPool, stand: Any, fault: str, piece: int
+    make: Make, stored: Any, pool: HostPool, stand: Any, fault: str, piece: int
 ) -> None:
     storage, values = stored
     assert storage.batch_exists(KEYS) == 8
     FAULTS[fault](stand.rig.faults, values[KEYS[3]][piece : piece + 1])
     out = landing(pool)
-    storage.register_mem_pool_host(out)
-    found = storage.batch_get_v1(KEYS, out.indices(PAGES))
+    reader = make(out, SOON if fault == "late" else None)
+    found = reader.batch_get_v1(KEYS, out.indices(PAGES))
     assert len(found) == 8
     assert found[3] is False
     assert all(found[at] for at in range(8) if at != 3) or fault == "late"
@@ -287,7 +289,8 @@ def test_memory_of_its_own_is_only_filled_with_what_was_stored(
     storage.batch_set(KEYS, pages_of(pool, KEYS))
     FAULTS[fault](stand.rig.faults, [value])
     outs = [pool.get_dummy_flat_data_page() for _ in KEYS]
-    found = storage.batch_get(KEYS, outs)
+    reader = make(pool, SOON if fault == "late" else None, v1=False)
+    found = reader.batch_get(KEYS, outs)
     assert found[3] is None
     assert not outs[3].array.any()
     assert [f for f in found if f is not None] == [
@@ -372,16 +375,16 @@ FAILED = {
 def test_a_dead_controller_fails_every_call_and_raises_from_none(
     make: Make, pool: HostPool, stand: Any
 ) -> None:
-    storage = make(pool, {"clear": "namespace", "retry": 0.1})
-    storage.batch_set_v1(KEYS, pool.indices(PAGES))
+    make(pool).batch_set_v1(KEYS, pool.indices(PAGES))
+    storage = make(pool, {"clear": "namespace", "retry": 0.1, **SOON})
     stand.rig.faults.hang()
     assert outcomes(storage, pool) == FAILED
     assert storage.get_stats() is not None
 
 
 def test_calls_work_again_with_the_controller(make: Make, pool: HostPool, stand: Any) -> None:
-    storage = make(pool, {"retry": 0.1})
-    storage.batch_set_v1(KEYS, pool.indices(PAGES))
+    make(pool).batch_set_v1(KEYS, pool.indices(PAGES))
+    storage = make(pool, {"retry": 0.1, **SOON})
     stand.rig.faults.hang()
     assert storage.batch_get_v1(KEYS, pool.indices(PAGES)) == [False] * 8
     stand.rig.faults.recover()

@@ -60,8 +60,9 @@ def make(sglang: Any, stand: Any) -> Iterator[Any]:
     """Return a function that lets SGLang's factory make a storage."""
     made = []
 
-    def make(pool: Any, v1: bool = True, **config: Any) -> Any:
+    def make(pool: Any, v1: bool = True, soon: bool = False, **config: Any) -> Any:
         extra = stand.options(
+            timeout=0.5 if soon else 10,
             backend_name="xiokv",
             module_path="xiokv.runtime.connectors.sglang",
             class_name="XiokvHiCacheStorage",
@@ -196,7 +197,7 @@ def test_sglangs_controller_stops_at_a_page_that_is_gone(
 def test_sglangs_controller_goes_on_when_the_storage_is_dead(
     sglang: Any, make: Any, pool: HostPool, stand: Any, v1: bool
 ) -> None:
-    storage = make(pool, v1)
+    storage = make(pool, v1, soon=True)
     stand.rig.faults.hang()
     backup = operation(pool, PAGES)
     controller(sglang, storage, pool, v1)._page_backup(backup)
@@ -311,7 +312,7 @@ def test_the_prefix_is_what_all_pools_can_restore(
 def test_queries_of_several_pools_fail_without_raising(
     sglang: Any, make: Any, pool: HostPool, stand: Any
 ) -> None:
-    storage = make(pool)
+    storage = make(pool, soon=True)
     query = transfer(sglang, "swa", pool, PAGES, KEYS, "all_pages")
     assert storage.batch_exists_v2(KEYS, [query]).kv_hit_pages == 0
     stand.rig.faults.hang()

@@ -231,7 +231,8 @@ def test_blocks_that_are_spoilt_are_computed_and_nothing_wrong_is_stored(
 ) -> None:
     make(**facts).run(PROMPT[:24])
     FAULTS[fault](stand.rig.faults, random.Random(2).sample(values(stand), 3))
-    engine = make(seed=1, **facts)
+    # A time in which a command that is not held back comes through.
+    engine = make({"timeout": 1} if fault == "late" else None, seed=1, **facts)
     request = engine.run(PROMPT)
     assert engine.failed > 0
     assert pages(engine, request) == computed(**facts)
@@ -289,7 +290,7 @@ def test_random_faults_never_leave_a_wrong_byte(make_stand: Any) -> None:
 
 
 def test_a_dead_controller_leaves_an_engine_that_computes(make: Make, stand: Any) -> None:
-    engine = make({"retry": 30})
+    engine = make({"retry": 30, "timeout": 0.5})
     make().run(PROMPT[:24])
     stand.rig.faults.hang()
     request = engine.run(PROMPT)
@@ -301,7 +302,7 @@ def test_a_controller_that_dies_before_the_load_fails_those_blocks(
     make: Make, stand: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make().run(PROMPT)
-    engine = make()
+    engine = make({"timeout": 1})
     load = engine.workers[0].start_load_kv
 
     def dying(context: Any) -> None:
