@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -297,6 +298,20 @@ def test_memory_of_its_own_is_only_filled_with_what_was_stored(
         out for out, f in zip(outs, found, strict=True) if f is not None
     ]
     assert fault == "late" or found.count(None) == 1
+
+
+def test_memory_of_a_page_that_came_too_late_is_the_servers_again(
+    make: Make, stored: Any, stand: Any
+) -> None:
+    _, values = stored
+    stand.rig.faults.delay(values[KEYS[3]], 1.0)
+    out = HostPool()
+    reader = make(out, {"timeout": 0.3})
+    assert reader.batch_get_v1(KEYS, out.indices(PAGES))[3] is False
+    out.fill(5)
+    ours = out.kv_buffer.array.tobytes()
+    time.sleep(1.5)
+    assert out.kv_buffer.array.tobytes() == ours
 
 
 @pytest.mark.parametrize("fault", ["truncated", "longer", "flipped"])
