@@ -76,9 +76,8 @@ def _wheel(release: Release, scratch: Path) -> Path:
     command += ["--retries=0", "-d", str(scratch), f"{release.name}=={release.version}"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise NoWheel(
-            f"{release.name} {release.version}: {(done.stderr.strip() or 'pip failed').splitlines()[-1]}"
-        )
+        reason = (done.stderr.strip() or "pip failed").splitlines()[-1]
+        raise NoWheel(f"{release.name} {release.version}: {reason}")
     return next(scratch.glob(release.wheel))
 
 
