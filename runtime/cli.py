@@ -15,6 +15,7 @@ from xiokv.runtime.errors import ExitCode, RuntimeFault
 
 COMMANDS = {
     "bench": "Measure the engine beside baselines of the same run.",
+    "breakeven": "Tell from how long a context on it pays to fetch KV-cache blocks.",
     "probe": "Look at a key-value namespace of a device, and try it.",
     "verify": "Store stamped blocks, retrieve them, and compare every byte.",
 }

@@ -28,7 +28,7 @@ def plot(run: Run, folder: Path) -> list[Path]:
         MissingFault: there is no matplotlib.
         RuntimeFault: there is nothing to draw.
     """
-    axes = _matplotlib()
+    axes = pyplot()
     charts = {
         name: rows
         for name, table in TABLES.items()
@@ -39,7 +39,7 @@ def plot(run: Run, folder: Path) -> list[Path]:
         raise RuntimeFault("--plot: nothing to draw: no row has a place on an axis")
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in charts.items():
-        _save(_chart(axes, run, TABLES[name], rows), folder / f"{name}.svg")
+        save(_chart(axes, run, TABLES[name], rows), folder / f"{name}.svg")
     return [folder / f"{name}.svg" for name in charts]
 
 
@@ -56,10 +56,15 @@ def check_plotting(names: Iterable[str]) -> None:
             f"--plot: nothing to draw of {', '.join(names)}; there are charts of"
             f" {', '.join(charts)}"
         )
-    _matplotlib()
+    pyplot()
 
 
-def _matplotlib() -> Any:
+def pyplot() -> Any:
+    """Return what draws, set so that the same figures give the same bytes.
+
+    Raises:
+        MissingFault: there is no matplotlib.
+    """
     try:
         import matplotlib
     except ImportError as error:
@@ -69,9 +74,9 @@ def _matplotlib() -> Any:
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "xiokv"
     matplotlib.rcParams["svg.fonttype"] = "none"
-    from matplotlib import pyplot
+    from matplotlib import pyplot as drawing
 
-    return pyplot
+    return drawing
 
 
 def _chart(pyplot: Any, run: Run, table: Table, rows: Sequence[Row]) -> Any:
@@ -127,7 +132,8 @@ def _machine(run: Run) -> str:
     return ", ".join(str(name) for name in names if name)
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
+    """Write a figure as SVG: all of it, or none."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})

@@ -21,12 +21,19 @@ from xiokv.runtime.kvcache.checksums import ALGORITHMS, DEFAULT, Algorithm, Chec
 from xiokv.runtime.kvcache.checksums import SIZE as CHECKSUM_SIZE
 from xiokv.runtime.kvcache.keyspace import Digests, record_keys
 from xiokv.runtime.kvcache.memory import on_host, slices
-from xiokv.runtime.kvcache.parts import part_bytes_for, split
+from xiokv.runtime.kvcache.parts import Parts, part_bytes_for, split
 from xiokv.runtime.kvcache.putting import Put, Putting
-from xiokv.runtime.kvcache.records import RECORD, Records, records_of, same_rows, well_formed
+from xiokv.runtime.kvcache.records import (
+    RECORD,
+    Records,
+    readable,
+    records_of,
+    same_rows,
+    well_formed,
+)
 from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
 from xiokv.runtime.kvcache.verification import check_landed
-from xiokv.runtime.kvcache.wanted import Wanted, checked_digests, wanted_blocks
+from xiokv.runtime.kvcache.wanted import Wanted, check_within, checked_digests, wanted_blocks
 from xiokv.runtime.results import Result
 from xiokv.runtime.spans import span_of
 
@@ -96,6 +103,7 @@ class BlockStore:
         """
         wanted = wanted_blocks(digests, sizes, offsets, self.part_bytes)
         memory = on_host("payloads", payloads)
+        check_within("payloads", memory.size, wanted.offsets, wanted.sizes)
         own = checksums_of(self.checksum, slices(memory, wanted.offsets, wanted.sizes))
         putting = Putting(self, wanted, payloads, own)
         return putting.replace() if replace else putting.run()
@@ -131,6 +139,8 @@ class BlockStore:
         """
         largest = self.part_bytes if part_bytes is None else part_bytes
         wanted = wanted_blocks(digests, sizes, offsets, largest)
+        if wanted.part_bytes.any():  # before it is split into any number of values
+            check_within("out", span_of("out", out).size, wanted.offsets, wanted.sizes)
         if checksums is None:
             states, records = self.look_up(wanted)
             there = np.flatnonzero(states == BlockState.LANDED)
@@ -150,29 +160,48 @@ class BlockStore:
         found: npt.NDArray[np.bool_] = result.status == Outcome.OK
         return found
 
-    def delete(self, digests: Digests, *, sizes: Any) -> None:
+    def delete(self, digests: Digests, *, sizes: Any, part_bytes: Ints | int | None = None) -> None:
         """Delete blocks, their records first.
+
+        Args:
+            digests: as for `put`.
+            sizes: as for `put`.
+            part_bytes: as for `get`.
 
         Raises:
             BatchFault: keys could not be deleted; those that are not there are no fault.
         """
-        wanted = wanted_blocks(digests, sizes, None, self.part_bytes)
+        largest = self.part_bytes if part_bytes is None else part_bytes
+        wanted = wanted_blocks(digests, sizes, None, largest)
         self.kv.delete(record_keys(wanted.digests)).raise_for_status()
         self.kv.delete(split(wanted).keys).raise_for_status()
 
-    def store_parts(self, wanted: Wanted, payloads: Any, if_absent: bool) -> tuple[States, States]:
-        """Store the values of blocks; return the worst and the best `PutState` of each."""
+    def store_parts(self, wanted: Wanted, payloads: Any) -> States:
+        """Store the values of blocks over what is there; return the worst state of each."""
         parts = split(wanted)
-        result = self.kv.store(
-            parts.keys,
-            payloads,
-            sizes=parts.sizes,
-            offsets=parts.offsets,
-            if_absent=if_absent,
-            copy=True,
-        )
-        states = _PUT_OF[result.status]
-        return parts.worst(states), parts.lowest(states)
+        return parts.worst(self._stored(parts, np.arange(len(parts.keys)), payloads, False))
+
+    def store_firsts(self, wanted: Wanted, payloads: Any) -> States:
+        """Store the first value of each block if it is absent; return the state of each."""
+        parts = split(wanted)
+        return self._stored(parts, parts.firsts, payloads, True)
+
+    def store_rest(
+        self, wanted: Wanted, payloads: Any, if_absent: bool
+    ) -> tuple[States, npt.NDArray[np.bool_]]:
+        """Store the values of blocks behind their first ones.
+
+        Returns:
+            The worst state of each block, STORED where it has no such value, and whether any
+            of its values is new.
+        """
+        parts = split(wanted)
+        states = self._stored(parts, parts.rest, payloads, if_absent)
+        worst = np.full(len(wanted), PutState.STORED, np.uint8)
+        np.maximum.at(worst, parts.blocks[parts.rest], states)
+        new = np.zeros(len(wanted), bool)
+        new[parts.blocks[parts.rest[states == PutState.STORED]]] = True
+        return worst, new
 
     def store_records(self, wanted: Wanted, checksums: Checksums, if_absent: bool) -> States:
         """Store the records of blocks; return a `PutState` each."""
@@ -203,8 +232,10 @@ class BlockStore:
             records["part_bytes"] == wanted.part_bytes
         )
         states[landed & ~right_size] = BlockState.WRONG_SIZE
-        states[landed & ~same_rows(records["digest"], wanted.digests)] = BlockState.COLLISION
         states[landed & ~well_formed(records, self.checksum)] = BlockState.CORRUPT
+        # Whatever else is the matter, what lies there is another content's.
+        another = ~same_rows(records["digest"], wanted.digests)
+        states[landed & readable(records) & another] = BlockState.COLLISION
         return states, records
 
     def read_back(self, wanted: Wanted) -> tuple[States, Checksums]:
@@ -221,6 +252,19 @@ class BlockStore:
             blocks = slices(span_of("memory", memory), chosen.offsets, chosen.sizes)
             seen[some] = checksums_of(self.checksum, blocks)
         return states, seen
+
+    def _stored(self, parts: Parts, which: Ints, payloads: Any, if_absent: bool) -> States:
+        if not which.size:
+            return np.empty(0, np.uint8)
+        result = self.kv.store(
+            parts.keys[which],
+            payloads,
+            sizes=parts.sizes[which],
+            offsets=parts.offsets[which],
+            if_absent=if_absent,
+            copy=True,
+        )
+        return _PUT_OF[result.status]
 
     def _fetch(self, wanted: Wanted, out: Any, copy: bool) -> States:
         parts = split(wanted)

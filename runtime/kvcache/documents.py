@@ -10,6 +10,7 @@ has its default is left out, so that fields which are added later change no dige
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -21,10 +22,14 @@ from msgspec import Meta, Struct
 from xiokv.runtime.errors import RuntimeFault
 
 _T = TypeVar("_T", bound="Document")
+_S = TypeVar("_S", bound=Struct)
+
+#: The largest whole number of a document, which every reader of JSON holds exactly.
+INTEGER_MAX = (1 << 53) - 1
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
-Count = Annotated[int, Meta(ge=0, le=(1 << 53) - 1)]
-Positive = Annotated[int, Meta(ge=1, le=(1 << 53) - 1)]
+Count = Annotated[int, Meta(ge=0, le=INTEGER_MAX)]
+Positive = Annotated[int, Meta(ge=1, le=INTEGER_MAX)]
 # A $ alone would let a newline follow.
 Hex16 = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}(?!\n)$", description="16 bytes in hex")]
 Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}(?!\n)$", description="32 bytes in hex")]
@@ -39,6 +44,7 @@ _PLAIN = (str, int, Text, Count, Positive, Hex16, Hex32, HexDigest)
 _SCHEMA = re.compile(r"(xiokv-[a-z]+)/([0-9]{1,6})\.([0-9]{1,6})")
 _PLACE = re.compile(r"^(.*) - at `\$?\.?(.*)`$", re.DOTALL)
 _SHOWN = 5
+_LONGEST = 300
 
 
 class DocumentFault(RuntimeFault, ValueError):
@@ -84,10 +90,7 @@ class Document(Struct, frozen=True, kw_only=True):
             DocumentFault: it is none of this kind and major version, or a field is wrong.
         """
         _check_schema(cls, text)
-        try:
-            document = msgspec.json.decode(text, type=cls)
-        except msgspec.MsgspecError as error:
-            raise DocumentFault(f"{cls.kind}: {_named(error)}") from error
+        document = _decoded(text, cls, cls.kind)
         document.check()
         return document
 
@@ -115,8 +118,15 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 def canonical(value: Any) -> bytes:
-    """Return the canonical bytes of a value."""
-    return msgspec.json.encode(_without_defaults(value), order="sorted")
+    """Return the canonical bytes of a value.
+
+    Raises:
+        DocumentFault: it holds what no document can, such as half of a surrogate pair.
+    """
+    try:
+        return msgspec.json.encode(_without_defaults(value), order="sorted")
+    except (UnicodeError, TypeError, OverflowError) as error:
+        raise DocumentFault(f"this cannot be written as JSON: {error}") from error
 
 
 def _without_defaults(value: Any) -> Any:
@@ -159,7 +169,8 @@ def _defaults(kind: type[Struct]) -> dict[str, Any] | None:
 
 def whole(number: float) -> int | float:
     """Return a number in its one form: without a fraction as an integer."""
-    return int(number) if number == int(number) else number
+    integral = not isinstance(number, int) and math.isfinite(number) and number == int(number)
+    return int(number) if integral else number
 
 
 def refuse(kind: str, problems: Iterable[str]) -> None:
@@ -175,13 +186,11 @@ class _Head(Struct):
 
 
 def _check_schema(cls: type[Document], text: bytes | str) -> None:
-    try:
-        schema = msgspec.json.decode(text, type=_Head).schema
-    except msgspec.MsgspecError as error:
-        raise DocumentFault(f"{cls.kind}: {_named(error)}") from error
+    schema = _decoded(text, _Head, cls.kind).schema
     parts = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if parts is None or parts[1] != cls.kind:
-        raise DocumentFault(f"schema: {schema!r} is seen; allowed is {cls.current()!r}")
+        seen = f"a {type(schema).__name__}" if isinstance(schema, (dict, list)) else repr(schema)
+        raise DocumentFault(f"schema: {_short(seen)} is seen; allowed is {cls.current()!r}")
     if int(parts[2]) != cls.version[0]:
         raise DocumentFault(
             f"schema: {schema!r} is of another major version; this xiokv reads {cls.kind}"
@@ -189,7 +198,22 @@ def _check_schema(cls: type[Document], text: bytes | str) -> None:
         )
 
 
-def _named(error: msgspec.MsgspecError) -> str:
+def _decoded(text: bytes | str, kind: type[_S], name: str) -> _S:
+    """Return JSON as a typed value, or say what is wrong with it."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except RecursionError as error:
+        raise DocumentFault(f"{name}: it is nested too deeply") from error
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise DocumentFault(f"{name}: {_named(error)}") from error
+
+
+def _named(error: Exception) -> str:
     """Return msgspec's message with the field in front."""
     parts = _PLACE.match(str(error))
-    return f"{parts[2]}: {parts[1]}" if parts else str(error)
+    return f"{_short(parts[2])}: {_short(parts[1])}" if parts else _short(str(error))
+
+
+def _short(text: str) -> str:
+    """Return what a message can hold of a text that somebody else wrote."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... of {len(text)} characters"

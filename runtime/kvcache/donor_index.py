@@ -8,6 +8,7 @@ what is not there yet. Its single Store makes the switch from one generation to 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +23,8 @@ from xiokv.runtime.kvcache.storage import DonorMissingFault, donor_missing
 from xiokv.runtime.kvcache.wanted import wanted_blocks
 
 _HEAD_MAX = 8192
+_MANIFEST_MAX = 1 << 30
+_PARTS_MAX = 1 << 20
 
 
 class Head(Document, frozen=True, kw_only=True):
@@ -46,6 +49,13 @@ class Head(Document, frozen=True, kw_only=True):
     bytes: Positive
     part_bytes: Positive
 
+    def problems(self) -> Iterable[str]:
+        """Yield what is wrong, a line each."""
+        if self.bytes > _MANIFEST_MAX:
+            yield f"bytes: {self.bytes}; a manifest has {_MANIFEST_MAX} at most"
+        elif -(-self.bytes // self.part_bytes) > _PARTS_MAX:
+            yield f"part_bytes: {self.part_bytes}; a manifest is {_PARTS_MAX} values at most"
+
 
 class DonorIndex:
     """The heads and manifests of a tenant.
@@ -66,7 +76,7 @@ class DonorIndex:
 
         Raises:
             BatchFault: the store reported an error.
-            DocumentFault: the head cannot be read here.
+            DocumentFault: the head cannot be read here, or is another donor's.
         """
         key = self._keyspace.donor_key(donor, rank)
         memory = np.zeros(min(_HEAD_MAX, self._kv.queues.max_transfer), np.uint8)
@@ -74,7 +84,13 @@ class DonorIndex:
         if result.status[0] == Outcome.MISSING:
             return None
         result.raise_for_status()
-        return Head.from_json(memory[: int(result.value_size[0])].tobytes())
+        head = Head.from_json(memory[: int(result.value_size[0])].tobytes())
+        if (head.donor, head.rank) != (donor, rank):
+            raise DocumentFault(
+                f"donor {donor!r} of rank {rank}: under its key is the head of donor"
+                f" {head.donor!r} of rank {head.rank}"
+            )
+        return head
 
     def manifest(self, head: Head) -> Manifest:
         """Return the manifest that a head names.
@@ -100,7 +116,14 @@ class DonorIndex:
                 f"donor {head.donor!r}: its manifest has digest {seen}, and its head says"
                 f" {head.manifest}"
             )
-        return Manifest.from_json(text)
+        manifest = Manifest.from_json(text)
+        of = (manifest.donor, manifest.layout.parallel.tp_rank, manifest.generation)
+        if of != (head.donor, head.rank, head.generation):
+            raise DocumentFault(
+                f"donor {head.donor!r} of rank {head.rank}, generation {head.generation}: its head"
+                f" leads to the manifest of donor {of[0]!r} of rank {of[1]}, generation {of[2]}"
+            )
+        return manifest
 
     def write(self, manifest: Manifest) -> None:
         """Store a manifest, then its head.
@@ -117,6 +140,7 @@ class DonorIndex:
             bytes=len(text),
             part_bytes=self._part_bytes,
         )
+        head.check()
         parts = self._parts(head)
         padded = np.frombuffer(text + bytes(3), np.uint8)
         self._kv.store(

@@ -15,11 +15,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, LostFault, RuntimeFault
 from xiokv.runtime.kvcache.keyspace import layout_id
 from xiokv.runtime.kvcache.manifest import KvLayout
 from xiokv.runtime.kvcache.materialiser import AcceptAll, Materialiser
-from xiokv.runtime.kvcache.offering import Declined, Offering, Taken
+from xiokv.runtime.kvcache.offering import Declined, Offering, Taken, shown
 from xiokv.runtime.kvcache.plan import Plan, Span
 from xiokv.runtime.kvcache.report import Cause, Report, SpanReport, Timing
 from xiokv.runtime.kvcache.states import BlockState, States
@@ -40,12 +40,14 @@ class Settings:
         policy: what a bad block makes fresh: its span, or what is behind it (`tail`).
         lease_seconds: for how long blocks are leased.
         layout: of the request's own blocks, to count exact hits by the plan's contents.
+        rank: tensor-parallel rank whose blocks are fetched.
     """
 
     verify: Verify = "now"
     policy: Policy = "tail"
     lease_seconds: float = 30.0
     layout: KvLayout | None = None
+    rank: int = 0
 
 
 class Executor:
@@ -84,10 +86,13 @@ class Executor:
             What is there and what is to be computed. Its buffer is the request's own.
         """
         plan.check()
-        offering = Offering(self._storage, self._materialiser, self._settings.lease_seconds)
+        settings = self._settings
+        offering = Offering(
+            self._storage, self._materialiser, settings.lease_seconds, settings.rank
+        )
         try:
             report = self._executed(plan, offering)
-            if self._settings.verify == "now":
+            if settings.verify == "now":
                 report = self.settle(report)
             return self._supplied(report)
         finally:
@@ -115,8 +120,7 @@ class Executor:
         taken = {index: found for index, found in answers.items() if isinstance(found, Taken)}
         fetches, size = _placed(taken.values())
         offered = time.perf_counter()
-        buffer = self._allocate(size) if fetches else _on_host(0)
-        states, fault = self._retrieved(fetches, buffer)
+        states, buffer, fault = self._retrieved(fetches, size)
         retrieved = time.perf_counter()
         reports = {
             index: self._judged(_landed(index, found, fetch, state), found.reason, fault)
@@ -133,29 +137,53 @@ class Executor:
             buffer=buffer,
             timing=Timing(offered - begun, offering.deciding, retrieved - offered),
             verified=False,
-            buffer_may_be_written=any((found == BlockState.TIMEOUT).any() for found in states),
+            buffer_may_be_written=isinstance(fault, LostFault)
+            or any((found == BlockState.TIMEOUT).any() for found in states),
             exact_blocks=exact,
         )
 
     def _retrieved(
-        self, fetches: list[Fetch], buffer: Any
-    ) -> tuple[list[States], RuntimeFault | None]:
+        self, fetches: list[Fetch], size: int
+    ) -> tuple[list[States], Any, RuntimeFault | None]:
+        """Return states, the buffer, and why the batch was not run."""
+        buffer: Any = _on_host(0)
         if not fetches:
-            return [], None
+            return [], buffer, None
         try:
-            return self._storage.retrieve(fetches, buffer, verify=False), None
-        except RuntimeFault as fault:
-            log.warning("no block was retrieved: %s", fault)
-            return [np.full(len(f.blocks), BlockState.FAILED, np.uint8) for f in fetches], fault
+            buffer = self._allocated(size)
+            return self._storage.retrieve(fetches, buffer, verify=False), buffer, None
+        except MemoryError as error:
+            fault = RuntimeFault(f"no memory to retrieve {size} bytes: {error}")
+        except RuntimeFault as error:
+            fault = error
+        log.warning("no block was retrieved: %s", fault)
+        states = [np.full(len(f.blocks), BlockState.FAILED, np.uint8) for f in fetches]
+        return states, buffer, fault
+
+    def _allocated(self, size: int) -> Any:
+        try:
+            return self._allocate(size)
+        except Exception as error:
+            raise RuntimeFault(f"no buffer of {size} bytes was given: {shown(error)}") from error
 
     def _checked(self, spans: list[SpanReport], buffer: Any) -> list[SpanReport]:
         """Return reports of spans after a look at the bytes that landed."""
         fetches = [span.fetch for span in spans if span.fetch is not None]
-        states = self._storage.verify(fetches, buffer, [span.states.reshape(-1) for span in spans])
+        states = [span.states.reshape(-1) for span in spans]
+        failure = None
+        try:
+            states = self._storage.verify(fetches, buffer, states)
+        except ArgumentFault:  # memory that cannot be looked at: the caller's to mend
+            raise
+        except RuntimeFault as fault:
+            log.warning("no block was verified: %s", fault)
+            states = [np.where(s == BlockState.LANDED, BlockState.FAILED, s) for s in states]
+            failure = fault
         return [
             self._judged(
                 replace(span, states=found.reshape(span.states.shape)),
                 span.reason if span.cause is Cause.DECLINED else "",
+                failure,
             )
             for span, found in zip(spans, states, strict=True)
         ]
@@ -192,9 +220,13 @@ class Executor:
             return None
         contents = [bytes.fromhex(content) for content in plan.contents]
         there = np.ones(len(contents), bool)
-        for shard in layout.shards:
-            digests = self._storage.keyspace.digests(layout_id(layout, shard), contents)
-            there &= self._storage.present(digests)
+        try:
+            for shard in layout.shards:
+                digests = self._storage.keyspace.digests(layout_id(layout, shard), contents)
+                there &= self._storage.present(digests)
+        except RuntimeFault as fault:
+            log.warning("exact blocks were not counted: %s", fault)
+            return None
         return int(there.sum())
 
     def _supplied(self, report: Report) -> Report:

@@ -24,6 +24,7 @@ from xiokv.runtime.kvcache.manifest import KvLayout, Shard
 KEY_SIZE = 16
 DIGEST_SIZE = 32
 SECRET_MAX = 64
+RANKS = 1 << 32
 
 _BLOCK = b"xiokv-block-1"
 _LAYOUT = b"xiokv-layout-1"
@@ -51,7 +52,7 @@ class Keyspace:
 
     def __post_init__(self) -> None:
         for name, text in (("tenant", self.tenant), ("policy", self.policy)):
-            if not isinstance(text, str) or len(text.encode()) > 1024:
+            if not isinstance(text, str) or len(_encoded(name, text)) > 1024:
                 raise ArgumentFault(f"{name} is {text!r}; allowed is a text of up to 1024 bytes")
         if not self.tenant:
             raise ArgumentFault("tenant is empty; name whose blocks these are")
@@ -80,8 +81,10 @@ class Keyspace:
 
     def donor_key(self, donor: str, rank: int) -> bytes:
         """Return the key under which a donor's head is stored."""
+        if not 0 <= integer("rank", rank) < RANKS:
+            raise ArgumentFault(f"rank is {rank}; allowed are 0 to {RANKS - 1}")
         begun = self._begun(_DONOR)
-        begun.update(_framed(donor.encode()) + struct.pack("<I", rank))
+        begun.update(_framed(_encoded("donor", donor)) + struct.pack("<I", rank))
         return begun.digest()[:KEY_SIZE]
 
     def manifest_digest(self, digest: bytes) -> bytes:
@@ -152,6 +155,15 @@ def _derived(key: bytes, what: bytes) -> bytes:
     return hashlib.blake2b(key + what, digest_size=KEY_SIZE, person=_PART).digest()
 
 
+def _encoded(name: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentFault(f"{name} is {text!r}, which is no text in UTF-8: {error}") from error
+
+
 def _framed(field: bytes) -> bytes:
     """Return a field with its length, so that no two lists of fields are the same bytes."""
+    if len(field) > 0xFFFF:
+        raise ArgumentFault(f"{len(field)} bytes are given for a key; allowed are 65535 a field")
     return struct.pack("<H", len(field)) + field

@@ -21,18 +21,19 @@ from xiokv.runtime.kvcache.leases import Clock, LeaseBook
 from xiokv.runtime.kvcache.manifest import Handle, Manifest
 from xiokv.runtime.kvcache.publishing import (
     check_digests,
+    check_offer,
     manifest_of,
     offered_digests,
     offered_sizes,
+    refuse_unstored,
 )
-from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
+from xiokv.runtime.kvcache.states import BlockState, Ints, States
 from xiokv.runtime.kvcache.storage import (
     Donor,
     Fetch,
     FetchCost,
     Lease,
     Offered,
-    PublishFault,
     check_generation,
     check_newer,
 )
@@ -78,22 +79,18 @@ class KvStorage:
         self._costs = CostModel()
         self._donors: OrderedDict[str, Donor] = OrderedDict()
         self._lock = threading.Lock()
+        # No lease is given between the check for leases and the end of the head.
+        self._removing = threading.Lock()
 
     def publish(self, offer: Offered, payloads: Any) -> Manifest:
         """Store blocks that are not there, then manifest and head: see `Storage`."""
+        check_offer(self.keyspace, offer)
         digests, sizes = offered_digests(self.keyspace, offer), offered_sizes(offer)
         there = self._index.head(offer.donor, offer.layout.parallel.tp_rank)
         if there is not None:
             check_newer(offer, there.generation)
         put = self.blocks.put(digests, payloads, sizes=sizes)
-        failed = np.flatnonzero(put.states > PutState.SHARED)
-        if failed.size:
-            first = PutState(put.states[failed[0]])
-            raise PublishFault(
-                f"donor {offer.donor!r} was not published: {failed.size} of {len(digests)} blocks"
-                f" are not stored; block {failed[0]}: {first.name}",
-                put.states,
-            )
+        refuse_unstored(offer, put.states)
         manifest = manifest_of(
             self.keyspace,
             offer,
@@ -125,9 +122,10 @@ class KvStorage:
     def lease(self, donor: Donor, seconds: float) -> Lease:
         """Keep a donor's blocks: see `Storage`."""
         manifest = donor.manifest
-        head = self._index.found(manifest.donor, manifest.layout.parallel.tp_rank)
-        check_generation(manifest, head.generation)
-        return self._leases.give(donor, seconds)
+        with self._removing:
+            head = self._index.found(manifest.donor, manifest.layout.parallel.tp_rank)
+            check_generation(manifest, head.generation)
+            return self._leases.give(donor, seconds)
 
     def estimate_fetch_cost(self, donor: Donor, blocks: Ints) -> FetchCost:
         """Tell what blocks cost, by the batches that were retrieved: see `Storage`."""
@@ -141,7 +139,10 @@ class KvStorage:
         states = [self._begun(fetch) for fetch in fetches]
         held = [index for index, found in enumerate(states) if not found.any()]
         self._fetch([fetches[index] for index in held], [states[index] for index in held], out)
-        states = [self._after(fetch, found) for fetch, found in zip(fetches, states, strict=True)]
+        states = [
+            self._leases.counted(fetch.lease, found)
+            for fetch, found in zip(fetches, states, strict=True)
+        ]
         return self.verify(fetches, out, states) if verify else states
 
     def verify(self, fetches: Sequence[Fetch], out: Any, states: Sequence[States]) -> list[States]:
@@ -154,14 +155,16 @@ class KvStorage:
 
     def remove(self, donor: str, rank: int = 0, *, blocks: bool = False) -> None:
         """Remove a donor: see `Storage`."""
-        self._leases.check_free(donor, rank)
-        table = self.resolve(donor, rank).table if blocks else None
-        head = self._index.erase(donor, rank)
+        with self._removing:
+            self._leases.check_free(donor, rank)
+            found = self.resolve(donor, rank) if blocks else None
+            head = self._index.erase(donor, rank)
         if head is not None:
             with self._lock:
                 self._donors.pop(head.manifest, None)
-        if table is not None:
-            self.blocks.delete(table.digests, sizes=table.sizes)
+        if found is not None:
+            table, part = found.table, found.manifest.part_bytes
+            self.blocks.delete(table.digests, sizes=table.sizes, part_bytes=part)
 
     def _remembered(self, head: Head, donor: Donor) -> Donor:
         with self._lock:
@@ -174,12 +177,6 @@ class KvStorage:
         """Return 0 for each block that may be fetched."""
         ended = not self._leases.holds(fetch.lease)
         return np.full(len(fetch.blocks), BlockState.EXPIRED if ended else 0, np.uint8)
-
-    def _after(self, fetch: Fetch, states: States) -> States:
-        """Return states; of what landed nothing counts where the lease ended meanwhile."""
-        if self._leases.holds(fetch.lease):
-            return states
-        return np.where(states <= BlockState.LANDED, np.uint8(BlockState.EXPIRED), states)
 
     def _fetch(self, fetches: Sequence[Fetch], states: Sequence[States], out: Any) -> None:
         """Retrieve blocks of all fetches in one batch, and fill in their states."""

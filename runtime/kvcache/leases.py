@@ -7,7 +7,10 @@ import threading
 import time
 from collections.abc import Callable
 
+import numpy as np
+
 from xiokv.runtime.arguments import seconds as checked_seconds
+from xiokv.runtime.kvcache.states import BlockState, States
 from xiokv.runtime.kvcache.storage import Donor, Lease, LeasedFault
 
 Clock = Callable[[], float]
@@ -39,6 +42,12 @@ class LeaseBook:
         """Tell whether a lease was given here and has not ended."""
         with self._lock:
             return self._leases.get(lease.number) is lease and self._clock() < lease.expires
+
+    def counted(self, lease: Lease, states: States) -> States:
+        """Return states of which nothing that landed counts where the lease has ended."""
+        if self.holds(lease):
+            return states
+        return np.where(states <= BlockState.LANDED, np.uint8(BlockState.EXPIRED), states)
 
     def end(self, lease: Lease) -> None:
         """End a lease."""

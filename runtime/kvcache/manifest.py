@@ -7,7 +7,6 @@ the order of `layout.shards`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -62,7 +61,7 @@ class Rope(Struct, frozen=True, kw_only=True):
         force = msgspec.structs.force_setattr
         force(self, "base", whole(self.base))
         scaling = {
-            name: whole(value) if isinstance(value, float) and math.isfinite(value) else value
+            name: whole(value) if isinstance(value, float) else value
             for name, value in self.scaling.items()
         }
         force(self, "scaling", scaling)

@@ -10,13 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm, checksums_of
-from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
+from xiokv.runtime.kvcache.keyspace import KEY_SIZE, Digests, Keyspace
 from xiokv.runtime.kvcache.leases import Clock, LeaseBook
 from xiokv.runtime.kvcache.manifest import Manifest
 from xiokv.runtime.kvcache.memory import on_host, slices
-from xiokv.runtime.kvcache.publishing import manifest_of, offered_digests, offered_sizes
-from xiokv.runtime.kvcache.states import BlockState, Ints, States
+from xiokv.runtime.kvcache.publishing import (
+    check_offer,
+    manifest_of,
+    offered_digests,
+    offered_sizes,
+    refuse_unstored,
+)
+from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
 from xiokv.runtime.kvcache.storage import (
     Donor,
     Fetch,
@@ -28,7 +35,8 @@ from xiokv.runtime.kvcache.storage import (
     donor_missing,
 )
 from xiokv.runtime.kvcache.verification import check_fetches
-from xiokv.runtime.kvcache.wanted import one_after_the_other
+from xiokv.runtime.kvcache.wanted import check_within, one_after_the_other
+from xiokv.runtime.spans import span_of
 
 
 class MemoryStorage:
@@ -54,20 +62,26 @@ class MemoryStorage:
         self.keyspace = keyspace
         self.values: dict[bytes, bytes] = {}
         self._checksum = checksum
+        self._digests: dict[bytes, bytes] = {}
         self._manifests: dict[tuple[str, int], Manifest] = {}
         self._leases = LeaseBook(clock)
         self._lock = threading.RLock()
 
     def publish(self, offer: Offered, payloads: Any) -> Manifest:
         """Store blocks that are not there, then the manifest: see `Storage`."""
+        check_offer(self.keyspace, offer)
         digests, sizes = offered_digests(self.keyspace, offer), offered_sizes(offer)
+        offsets = one_after_the_other(sizes)
         memory = on_host("payloads", payloads)
+        check_within("payloads", memory.size, offsets, sizes)
         with self._lock:
             self._check_newer(offer)
-            keys = [digest[:16].tobytes() for digest in digests]
-            given = slices(memory, one_after_the_other(sizes), sizes)
-            for key, payload in zip(keys, given, strict=True):
+            refuse_unstored(offer, self._put_states(digests))
+            keys = [digest[:KEY_SIZE].tobytes() for digest in digests]
+            given = slices(memory, offsets, sizes)
+            for key, digest, payload in zip(keys, digests, given, strict=True):
                 self.values.setdefault(key, payload.tobytes())
+                self._digests[key] = digest.tobytes()
             kept = checksums_of(self._checksum, (self.values[key] for key in keys))
             manifest = manifest_of(
                 self.keyspace, offer, digests, kept, algorithm=self._checksum, part_bytes=0
@@ -81,14 +95,15 @@ class MemoryStorage:
 
     def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
         """Tell which blocks are there: see `Storage`."""
-        return np.array([digest[:16].tobytes() in self.values for digest in digests], bool)
+        return np.array([digest[:KEY_SIZE].tobytes() in self.values for digest in digests], bool)
 
     def lease(self, donor: Donor, seconds: float) -> Lease:
         """Keep a donor's blocks: see `Storage`."""
         manifest = donor.manifest
-        now = self._manifest(manifest.donor, manifest.layout.parallel.tp_rank)
-        check_generation(manifest, now.generation)
-        return self._leases.give(donor, seconds)
+        with self._lock:
+            now = self._manifest(manifest.donor, manifest.layout.parallel.tp_rank)
+            check_generation(manifest, now.generation)
+            return self._leases.give(donor, seconds)
 
     def estimate_fetch_cost(self, donor: Donor, blocks: Ints) -> FetchCost:
         """Tell what moves: see `Storage`."""
@@ -97,8 +112,13 @@ class MemoryStorage:
 
     def retrieve(self, fetches: Sequence[Fetch], out: Any, *, verify: bool = True) -> list[States]:
         """Fetch blocks: see `Storage`."""
-        view = on_host("out", out).view
-        states = [self._fetched(fetch, view) for fetch in fetches]
+        view = _writable(out)
+        for fetch in fetches:
+            sizes = fetch.lease.donor.table.sizes[fetch.blocks]
+            check_within("out", len(view), fetch.offsets, sizes)
+        states = [
+            self._leases.counted(fetch.lease, self._fetched(fetch, view)) for fetch in fetches
+        ]
         return self.verify(fetches, out, states) if verify else states
 
     def verify(self, fetches: Sequence[Fetch], out: Any, states: Sequence[States]) -> list[States]:
@@ -111,11 +131,21 @@ class MemoryStorage:
 
     def remove(self, donor: str, rank: int = 0, *, blocks: bool = False) -> None:
         """Remove a donor: see `Storage`."""
-        self._leases.check_free(donor, rank)
         with self._lock:
+            self._leases.check_free(donor, rank)
             manifest = self._manifests.pop((donor, rank), None)
             for block in manifest.blocks if manifest and blocks else ():
                 self.values.pop(bytes.fromhex(block.key), None)
+
+    def _put_states(self, digests: Digests) -> States:
+        """Return a `PutState` a block: what is there already may be another content's."""
+        states = np.full(len(digests), PutState.STORED, np.uint8)
+        for index, digest in enumerate(digests):
+            key = digest[:KEY_SIZE].tobytes()
+            if key in self.values:
+                same = self._digests.get(key) in (None, digest.tobytes())
+                states[index] = PutState.SHARED if same else PutState.COLLISION
+        return states
 
     def _manifest(self, donor: str, rank: int) -> Manifest:
         with self._lock:
@@ -142,3 +172,13 @@ class MemoryStorage:
                 view[start : start + len(value)] = np.frombuffer(value, np.uint8)
                 states[at] = BlockState.LANDED
         return states
+
+
+def _writable(out: Any) -> npt.NDArray[np.uint8]:
+    """Return the bytes of a buffer on the host that may be written."""
+    span = span_of("out", out)
+    if not span.on_host:
+        raise ArgumentFault("out lies in a GPU; MemoryStorage fills memory of the host alone")
+    if not span.writable:
+        raise ArgumentFault("out is read-only; give a buffer that can be written")
+    return on_host("out", out).view

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from xiokv.runtime.kvcache.report import Cause
 from xiokv.runtime.kvcache.states import Ints
 from xiokv.runtime.kvcache.storage import Donor, GenerationFault, Lease, Storage
 from xiokv.runtime.log import log
+
+_LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,8 +138,8 @@ class Offering:
         try:
             decision = self._materialiser.consider(offer)
         except Exception as error:
-            log.warning("the backend's hook failed for donor %r: %r", offer.span.donor, error)
-            return Decline(f"the hook failed: {error!r}")
+            log.warning("the hook failed for donor %r: %s", offer.span.donor, shown(error))
+            return Decline(f"the hook failed: {shown(error)}")
         finally:
             self.deciding += time.perf_counter() - begun
         return _checked(decision, offer.blocks)
@@ -145,13 +148,31 @@ class Offering:
 def _checked(decision: object, blocks: int) -> Decision:
     """Return a decision that can be followed."""
     if isinstance(decision, Decline):
-        return decision
+        reason: object = decision.reason
+        return decision if isinstance(reason, str) else Decline(shown(reason))
     if not isinstance(decision, Accept):
-        return Decline(f"the hook returned {decision!r}, neither Accept nor Decline")
-    rows = decision.blocks
-    if rows is None or 0 <= rows.start < rows.end <= blocks:
+        return Decline(f"the hook returned {shown(decision)}, neither Accept nor Decline")
+    rows: object = decision.blocks
+    if rows is None:
         return decision
+    if not isinstance(rows, Range):
+        return Decline(f"the hook took blocks {shown(rows)}, which is no Range")
+    try:
+        start, end = operator.index(rows.start), operator.index(rows.end)
+    except TypeError:
+        return Decline(f"the hook took blocks {shown(rows)}, which are no whole numbers")
+    if 0 <= start < end <= blocks:
+        return Accept(Range(start, end))
     return Decline(f"the hook took blocks {rows} of {blocks}")
+
+
+def shown(value: object) -> str:
+    """Return what a reason can hold of an object that is not ours."""
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a {type(value).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _unfit(plan: Plan, span: DonorSpan, donor: Donor) -> Declined | None:

@@ -27,12 +27,14 @@ class Parts:
         sizes: bytes of each.
         offsets: where each begins.
         firsts: index of the first part of each block.
+        blocks: index of the block of each part.
     """
 
     keys: npt.NDArray[np.uint8]
     sizes: Ints
     offsets: Ints
     firsts: Ints
+    blocks: Ints
 
     def worst(self, values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """Return the highest of the parts' values for each block."""
@@ -40,11 +42,11 @@ class Parts:
             return values
         return np.maximum.reduceat(values, self.firsts)
 
-    def lowest(self, values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        """Return the lowest of the parts' values for each block."""
-        if len(self.firsts) == len(values):
-            return values
-        return np.minimum.reduceat(values, self.firsts)
+    @property
+    def rest(self) -> Ints:
+        """Index of each part that is not the first of its block."""
+        found: Ints = np.setdiff1d(np.arange(len(self.keys)), self.firsts)
+        return found
 
 
 def split(wanted: Wanted) -> Parts:
@@ -52,7 +54,8 @@ def split(wanted: Wanted) -> Parts:
     own = np.ascontiguousarray(wanted.digests[:, :KEY_SIZE])
     largest = wanted.part_bytes
     if not largest.any():
-        return Parts(own, wanted.sizes, wanted.offsets, np.arange(len(wanted)))
+        every = np.arange(len(wanted))
+        return Parts(own, wanted.sizes, wanted.offsets, every, every)
     counts = np.where(largest > 0, -(-wanted.sizes // np.maximum(largest, 1)), 1)
     firsts = np.cumsum(counts) - counts
     block = np.repeat(np.arange(len(wanted)), counts)
@@ -64,7 +67,7 @@ def split(wanted: Wanted) -> Parts:
     begins = number * largest[block]
     left = wanted.sizes[block] - begins
     sizes = np.where(largest[block] > 0, np.minimum(left, largest[block]), left)
-    return Parts(keys, sizes, wanted.offsets[block] + begins, firsts)
+    return Parts(keys, sizes, wanted.offsets[block] + begins, firsts, block)
 
 
 def part_bytes_for(value_max: int) -> int:

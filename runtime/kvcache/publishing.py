@@ -9,8 +9,43 @@ from xiokv.runtime.kvcache.checksums import Algorithm, Checksums
 from xiokv.runtime.kvcache.documents import DocumentFault, Range
 from xiokv.runtime.kvcache.keyspace import DIGEST_SIZE, KEY_SIZE, Digests, Keyspace, layout_id
 from xiokv.runtime.kvcache.manifest import Block, Handle, Manifest
-from xiokv.runtime.kvcache.states import Ints
-from xiokv.runtime.kvcache.storage import Offered
+from xiokv.runtime.kvcache.states import Ints, PutState, States
+from xiokv.runtime.kvcache.storage import Offered, PublishFault
+
+
+def check_offer(keyspace: Keyspace, offer: Offered) -> None:
+    """Refuse what could not be read back, before anything of it is stored.
+
+    Raises:
+        DocumentFault: a field is wrong; the message names it.
+    """
+    start, target = offer.start, offer.target_start
+    draft = Manifest(
+        donor=offer.donor,
+        tenant=keyspace.tenant,
+        policy=keyspace.policy,
+        generation=offer.generation,
+        layout=offer.layout,
+        source=Range(start, start),
+        target=None if target is None else Range(target, target),
+        blocks=(),
+    )
+    Manifest.from_json(draft.canonical)
+
+
+def refuse_unstored(offer: Offered, states: States) -> None:
+    """Refuse to publish a donor of which blocks are not stored.
+
+    Raises:
+        PublishFault: some are not.
+    """
+    failed = np.flatnonzero(states > PutState.SHARED)
+    if failed.size:
+        raise PublishFault(
+            f"donor {offer.donor!r} was not published: {failed.size} of {len(states)} blocks"
+            f" are not stored; block {failed[0]}: {PutState(states[failed[0]]).name}",
+            states,
+        )
 
 
 def offered_digests(keyspace: Keyspace, offer: Offered) -> Digests:

@@ -1,26 +1,31 @@
 """Storing blocks so that two writers of one content do not fight: a call of `BlockStore.put`.
 
-Values are stored if absent, then records. Where something is there already, its record says
-which bytes it is of; where there is none, or some of the values are new, the bytes themselves
-are looked at. Nothing that was not seen to be right counts as stored.
+First values are stored if absent; whoever stored a block's first value stores the rest of it
+and then its record, and others wait for that, so that no block is made of two writers' values.
+Where no record comes, or values are missing behind the first one, the bytes themselves are
+looked at. Nothing that was not seen to be right counts as stored.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from xiokv.runtime.kvcache.checksums import Checksums
 from xiokv.runtime.kvcache.keyspace import record_keys
-from xiokv.runtime.kvcache.records import same_rows
+from xiokv.runtime.kvcache.records import RECORD, Records, same_rows
 from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
 from xiokv.runtime.kvcache.wanted import Wanted
 
 if TYPE_CHECKING:
     from xiokv.runtime.kvcache.block_store import BlockStore
+
+
+# Seconds before each look at what another writer has stored, whose record comes after its values.
+_PAUSES = (0.0, 0.01, 0.04, 0.16)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,15 +51,21 @@ class Putting:
         self._own = own
         self._found = own.copy()
         self._states = np.full(len(own), PutState.FAILED, np.uint8)
+        self._owned = np.zeros(len(own), bool)
 
     def run(self) -> Put:
         """Store what is absent, and settle what is not."""
-        worst, best = self._store.store_parts(self._wanted, self._payloads, if_absent=True)
-        self._states[:] = worst
-        shared = worst == PutState.SHARED
-        self._settle(np.flatnonzero(shared), trusted=(best == PutState.SHARED)[shared])
-        fresh = np.flatnonzero(worst == PutState.STORED)
-        self._write_records(fresh)
+        firsts = self._store.store_firsts(self._wanted, self._payloads)
+        self._states[:] = firsts
+        # Whose first value it is, the rest is, too; what others left behind it is nobody's.
+        self._owned = firsts == PutState.STORED
+        own = np.flatnonzero(self._owned)
+        self._states[own], _ = self._store.store_rest(
+            self._wanted.chosen(own), self._payloads, if_absent=False
+        )
+        # Own records first: another writer may wait for them.
+        self._write_records(own[self._states[own] == PutState.STORED])
+        self._settle(np.flatnonzero(firsts == PutState.SHARED))
         return Put(self._states, self._found)
 
     def replace(self) -> Put:
@@ -65,7 +76,7 @@ class Putting:
         chosen = self._wanted.chosen(free)
         # A record that outlives its block would speak of other bytes.
         self._store.kv.delete(record_keys(chosen.digests)).raise_for_status()
-        worst, _ = self._store.store_parts(chosen, self._payloads, if_absent=False)
+        worst = self._store.store_parts(chosen, self._payloads)
         stored = worst == PutState.STORED
         self._states[free[stored]] = self._store.store_records(
             chosen.chosen(np.flatnonzero(stored)), self._own[free[stored]], if_absent=False
@@ -82,25 +93,41 @@ class Putting:
         self._states[which] = states
         there = which[states == PutState.SHARED]
         # A record without its values, which were evicted, or another writer at this moment.
-        self._settle(there, trusted=np.zeros(len(there), bool))
+        if there.size:
+            self._look(there, *self._store.look_up(self._wanted.chosen(there)))
 
-    def _settle(self, which: Ints, trusted: npt.NDArray[np.bool_]) -> None:
-        """Find out what the store has of blocks that were there, in part at least.
+    def _settle(self, which: Ints) -> None:
+        """Find out what the store has of blocks whose first values were there."""
+        for pause in _PAUSES:
+            if not which.size:
+                return
+            time.sleep(pause)
+            found = self._store.look_up(self._wanted.chosen(which))
+            unclaimed = found[0] == BlockState.MISSING
+            self._look(which[~unclaimed], found[0][~unclaimed], found[1][~unclaimed])
+            which = which[unclaimed]
+        # Whoever stored the first values has gone: what is there decides.
+        missing = np.full(len(which), BlockState.MISSING, np.uint8)
+        self._look(which, missing, np.zeros(len(which), RECORD))
+
+    def _look(self, which: Ints, states: States, records: Records) -> None:
+        """Settle blocks by their records, or by their bytes where these do not say enough.
 
         Args:
             which: the blocks.
-            trusted: whether none of a block's values is new, so that its record is believed.
+            states: what was found out about their records.
+            records: the same, where they are there.
         """
-        if not which.size:
-            return
-        states, records = self._store.look_up(self._wanted.chosen(which))
         self._states[which] = PutState.CONFLICT
         self._states[which[states == BlockState.COLLISION]] = PutState.COLLISION
         self._states[which[states >= BlockState.EXPIRED]] = PutState.FAILED
-        known = states == BlockState.LANDED
-        self._adopt(which[known & trusted], records["checksum"][known & trusted])
-        looked_at = known & ~trusted | np.isin(states, (BlockState.MISSING, BlockState.CORRUPT))
-        self._read_back(which[looked_at], records["checksum"][looked_at])
+        same = np.isin(states, (BlockState.LANDED, BlockState.MISSING, BlockState.CORRUPT))
+        which, states, records = which[same], states[same], records[same]
+        # Values may have been evicted behind a first one that was not.
+        _, new = self._store.store_rest(self._wanted.chosen(which), self._payloads, if_absent=True)
+        trusted = (states == BlockState.LANDED) & ~new & ~self._owned[which]
+        self._adopt(which[trusted], records["checksum"][trusted])
+        self._read_back(which[~trusted], records["checksum"][~trusted])
 
     def _adopt(self, which: Ints, checksums: Checksums) -> None:
         self._found[which] = checksums

@@ -44,10 +44,16 @@ def records_of(wanted: Wanted, checksums: Checksums, algorithm: Algorithm) -> Re
     return records
 
 
+def readable(records: Records) -> npt.NDArray[np.bool_]:
+    """Tell which are records at all, whichever algorithm they speak of."""
+    found: npt.NDArray[np.bool_] = records["magic"] == _MAGIC
+    return found
+
+
 def well_formed(records: Records, algorithm: Algorithm) -> npt.NDArray[np.bool_]:
     """Tell which records can be read here, and speak of the same algorithm."""
     code = _ALGORITHMS.index(algorithm)
-    found: npt.NDArray[np.bool_] = (records["magic"] == _MAGIC) & (records["algorithm"] == code)
+    found: npt.NDArray[np.bool_] = readable(records) & (records["algorithm"] == code)
     return found
 
 

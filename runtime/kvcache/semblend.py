@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from xiokv.runtime.kvcache.documents import DocumentFault, Range
+from xiokv.runtime.arguments import integer
+from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.kvcache.documents import INTEGER_MAX, DocumentFault, Range
 from xiokv.runtime.kvcache.plan import DonorSpan, FreshSpan, Plan, Span
 
 _COPY, _RECOMPUTE = "copy_from_donor", "recompute"
@@ -65,6 +67,7 @@ def from_composite(
     Raises:
         DocumentFault: a field is wrong; the message names it.
     """
+    _check_counts(tokens=tokens, block_tokens=block_tokens)
     pairs = _positions(composite, tokens, chunk_tokens)
     return _imported(_runs(pairs), request, tokens, block_tokens)
 
@@ -84,35 +87,39 @@ def from_segments(
     Raises:
         DocumentFault: a field is wrong; the message names it.
     """
+    _check_counts(tokens=tokens, block_tokens=block_tokens)
     runs = [_segment(f"segments[{index}]", segment) for index, segment in enumerate(segments)]
     return _imported(sorted(runs, key=lambda run: run.target), request, tokens, block_tokens)
 
 
 def _segment(name: str, segment: Any) -> _Run:
-    refs = _field(segment, "block_refs") or ()
+    refs = _list(name, segment, "block_refs")
     return _Run(
         _text(name, segment, "donor_id"),
         _number(name, segment, "donor_start"),
         _number(name, segment, "target_start"),
         _number(name, segment, "token_count"),
-        tuple(map(str, refs)),
+        tuple(ref if isinstance(ref, str) else "" for ref in refs),
     )
 
 
 def _positions(composite: Any, tokens: int, chunk_tokens: int | None) -> list[_Run]:
     """Return runs of one position, by whichever field speaks of them."""
-    actions = _field(composite, "slot_actions") or ()
-    if actions:
+    actions = _list("", composite, "slot_actions")
+    if len(actions):
         return list(_of_actions(actions))
     positions = _field(composite, "position_map")
-    if positions is not None and _field(positions, "target_positions"):
+    if positions is not None and len(_list("position_map", positions, "target_positions")):
         return list(_of_map(positions))
-    chunks = _field(composite, "chunk_assignments") or ()
-    if chunks and chunk_tokens is None:
+    chunks = _list("", composite, "chunk_assignments")
+    if not len(chunks):
+        return []
+    if chunk_tokens is None:
         raise DocumentFault(
             "chunk_assignments: nothing else says which positions are meant; give chunk_tokens"
         )
-    return list(_of_chunks(chunks, chunk_tokens or 1, tokens))
+    _check_counts(chunk_tokens=chunk_tokens)
+    return list(_of_chunks(chunks, chunk_tokens, tokens))
 
 
 def _of_actions(actions: Sequence[Any]) -> Iterator[_Run]:
@@ -134,7 +141,7 @@ def _of_actions(actions: Sequence[Any]) -> Iterator[_Run]:
 
 def _of_map(positions: Any) -> Iterator[_Run]:
     columns = [
-        _field(positions, name) or ()
+        _list("position_map", positions, name)
         for name in ("donor_ids", "donor_positions", "target_positions")
     ]
     if len(set(map(len, columns))) != 1:
@@ -185,6 +192,9 @@ def _runs(pieces: list[_Run]) -> list[_Run]:
 
 def _imported(runs: Sequence[_Run], request: str, tokens: int, block_tokens: int) -> Imported:
     _check_apart(runs)
+    if runs and runs[-1].target + runs[-1].count > tokens:
+        last = Range(runs[-1].target, runs[-1].target + runs[-1].count)
+        raise DocumentFault(f"target {last} of donor {runs[-1].donor!r} leaves the {tokens} tokens")
     given = sum(run.count for run in runs)
     kept = [span for span in (_whole_blocks(run, block_tokens) for run in runs) if span]
     spans: list[Span] = []
@@ -230,7 +240,8 @@ def _whole_blocks(run: _Run, block_tokens: int) -> DonorSpan | None:
 
 def _keys(run: _Run, skipped: int, count: int, block_tokens: int) -> tuple[str, ...]:
     """Return those references that are keys of the blocks which are left."""
-    blocks = -(-run.count // block_tokens)
+    # A reference stands for each block that the run touches, the cut ones at its ends, too.
+    blocks = -(-(run.source + run.count) // block_tokens) - run.source // block_tokens
     if not all(_is_key(ref) for ref in run.refs) or not run.refs or len(run.refs) % blocks:
         return ()
     shards = len(run.refs) // blocks
@@ -248,6 +259,26 @@ def _field(item: Any, name: str) -> Any:
     return getattr(item, name, None)
 
 
+def _list(where: str, item: Any, name: str) -> Sequence[Any]:
+    """Return what can be counted and gone through; nothing where there is none."""
+    value = _field(item, name)
+    if value is None:
+        return ()
+    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__"):
+        raise DocumentFault(
+            f"{f'{where}.{name}' if where else name}: a {type(value).__name__} is seen; allowed is"
+            " a list"
+        )
+    found: Sequence[Any] = value
+    return found
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if not 1 <= integer(name, count) <= INTEGER_MAX:
+            raise ArgumentFault(f"{name} is {count}; allowed are 1 to {INTEGER_MAX}")
+
+
 def _text(where: str, item: Any, name: str) -> str:
     value = _field(item, name)
     if not isinstance(value, str) or not value:
@@ -257,6 +288,8 @@ def _text(where: str, item: Any, name: str) -> str:
 
 def _number(where: str, item: Any, name: str) -> int:
     value = _field(item, name)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise DocumentFault(f"{where}.{name}: {value!r} is seen; allowed is an integer from 0")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= INTEGER_MAX:
+        raise DocumentFault(
+            f"{where}.{name}: {value!r} is seen; allowed is an integer from 0 to {INTEGER_MAX}"
+        )
     return value

@@ -27,10 +27,6 @@ class GenerationFault(RuntimeFault):
     """The store has the donor in another generation."""
 
 
-class LeaseFault(RuntimeFault):
-    """A lease that has ended, or that the storage did not give."""
-
-
 class LeasedFault(RuntimeFault):
     """Somebody holds a lease on what was to be removed."""
 

@@ -78,6 +78,24 @@ def wanted_blocks(digests: Any, sizes: Any, offsets: Any = None, part_bytes: Any
     return Wanted(digests, sizes, offsets, np.where(sizes > largest, largest, 0))
 
 
+def check_within(name: str, size: int, offsets: Ints, sizes: Ints) -> None:
+    """Refuse blocks that leave a buffer.
+
+    Args:
+        name: of the argument, for messages.
+        size: bytes of the buffer.
+        offsets: where each block begins.
+        sizes: bytes of each.
+    """
+    outside = np.flatnonzero((offsets < 0) | (sizes > size) | (offsets > size - sizes))
+    if outside.size:
+        first = outside[0]
+        raise ArgumentFault(
+            f"block {first} of {sizes[first]} bytes at offset {offsets[first]} leaves {name}, which"
+            f" has {size} bytes"
+        )
+
+
 def checked_digests(digests: Any) -> Digests:
     """Return digests, or refuse what is none."""
     if (

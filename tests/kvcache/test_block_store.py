@@ -12,7 +12,7 @@ import pytest
 from xiokv.runtime import Operation
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.block_store import BlockStore
-from xiokv.runtime.kvcache.keyspace import Keyspace, record_keys
+from xiokv.runtime.kvcache.keyspace import Keyspace, part_key, record_keys
 from xiokv.runtime.kvcache.states import BlockState, PutState
 from xiokv.runtime.testing import Rig
 
@@ -120,10 +120,31 @@ class TestWritersThatWereInterrupted:
         size = 20000
         put(store, digests, blocks(size))
         rig.kv.delete(record_keys(digests)).raise_for_status()
-        rig.kv.delete([digest[:16].tobytes() for digest in digests]).raise_for_status()
-        # The first part is now the second writer's, the rest the first's.
+        rig.kv.delete([part_key(digest[:16].tobytes(), 1) for digest in digests])
+        # The second part is now the second writer's, the rest the first's.
         assert put(store, digests, blocks(size, 2)) == [PutState.CONFLICT] * COUNT
         assert got(store, digests, size)[0] == [BlockState.MISSING] * COUNT
+
+    def test_what_lies_behind_no_first_value_is_stored_over(
+        self, rig: Rig, store: BlockStore, digests: Any
+    ) -> None:
+        size = 20000
+        put(store, digests, blocks(size))
+        rig.kv.delete(record_keys(digests)).raise_for_status()
+        rig.kv.delete([digest[:16].tobytes() for digest in digests]).raise_for_status()
+        assert put(store, digests, blocks(size, 2)) == [PutState.STORED] * COUNT
+        states, out = got(store, digests, size)
+        assert states == [BlockState.VERIFIED] * COUNT
+        assert (out == blocks(size, 2)).all()
+
+    @pytest.mark.parametrize(("seed", "state"), [(1, PutState.SHARED), (2, PutState.CONFLICT)])
+    def test_a_value_that_was_evicted_comes_back_from_the_same_bytes_alone(
+        self, rig: Rig, store: BlockStore, digests: Any, seed: int, state: PutState
+    ) -> None:
+        size = 20000
+        put(store, digests, blocks(size))
+        rig.kv.delete([part_key(digest[:16].tobytes(), 1) for digest in digests])
+        assert put(store, digests, blocks(size, seed)) == [state] * COUNT
 
 
 class TestRecords:
@@ -153,6 +174,17 @@ class TestRecords:
         states, out = got(store, digests, size)
         assert states == [BlockState.VERIFIED] * COUNT
         assert (out == blocks(size)).all()
+
+    def test_it_is_told_apart_by_a_store_of_another_algorithm(
+        self, rig: Rig, store: BlockStore, digests: Any
+    ) -> None:
+        put(store, digests, blocks(4096))
+        other, another = digests.copy(), BlockStore(rig.kv, checksum="blake2b-128")
+        other[:, 16:] ^= 1
+        assert put(another, other, blocks(4096, 2)) == [PutState.COLLISION] * COUNT
+        assert put(another, other, blocks(4096, 2), replace=True) == [PutState.COLLISION] * COUNT
+        assert got(another, other, 4096)[0] == [BlockState.COLLISION] * COUNT
+        assert (got(store, digests, 4096)[1] == blocks(4096)).all()
 
     @pytest.mark.parametrize("record", [b"", b"x" * 80, bytes(80), bytes(81)])
     def test_what_is_no_record_is_not_believed(
@@ -195,9 +227,7 @@ def test_deleting_takes_block_and_record(store: BlockStore, digests: Any, size: 
     put(store, digests, blocks(size))
     store.delete(digests[:2], sizes=size)
     assert store.exist(digests).tolist() == [False] * 2 + [True] * (COUNT - 2)
-    assert not list(store.kv.list()) or len(list(store.kv.list())) == (COUNT - 2) * (
-        1 + -(-size // store.part_bytes)
-    )
+    assert len(list(store.kv.list())) == (COUNT - 2) * (1 + -(-size // store.part_bytes))
     store.delete(digests, sizes=size)
     assert list(store.kv.list()) == []
 
@@ -258,6 +288,15 @@ class TestArguments:
             store.put(digests, bytearray(COUNT * 4096 - 1), sizes=4096)
         with pytest.raises(ArgumentFault):
             store.get(digests, bytearray(COUNT * 4096 - 1), sizes=4096, checksums=digests[:, :16])
+
+    @pytest.mark.parametrize("size", [1 << 40, (1 << 53) - 1, (1 << 63) - 1])
+    def test_so_is_one_for_blocks_of_any_size(
+        self, store: BlockStore, digests: Any, size: int
+    ) -> None:
+        with pytest.raises(ArgumentFault):
+            store.put(digests, bytearray(8192), sizes=size)
+        with pytest.raises(ArgumentFault):
+            store.get(digests, bytearray(8192), sizes=size, checksums=digests[:, :16])
 
 
 def test_no_blocks_are_no_fault(store: BlockStore) -> None:

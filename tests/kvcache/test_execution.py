@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
-from xiokv.runtime.errors import ArgumentFault, RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, LostFault, RuntimeFault
 from xiokv.runtime.kvcache.documents import DocumentFault, Range
 from xiokv.runtime.kvcache.execution import Executor, Settings
 from xiokv.runtime.kvcache.keyspace import Keyspace
@@ -164,12 +165,22 @@ def test_the_hook_sees_span_manifest_and_cost(place: Place, given: Given) -> Non
     assert offer.cost.bytes == 6 * 9512
 
 
+class Unshowable(Exception):
+    def __repr__(self) -> str:
+        raise ValueError("no words")
+
+
 BAD_DECISIONS: dict[str, Callable[[Offer], Any]] = {
     "an exception": lambda offer: 1 / 0,
     "nothing": lambda offer: None,
     "blocks that are not there": lambda offer: Accept(Range(3, 7)),
     "no block": lambda offer: Accept(Range(3, 3)),
     "blocks that end first": lambda offer: Accept(Range(3, 1)),
+    "a tuple": lambda offer: Accept((0, 1)),  # type: ignore[arg-type]
+    "halves of blocks": lambda offer: Accept(Range(0.0, 1.5)),  # type: ignore[arg-type]
+    "no numbers": lambda offer: Accept(Range(None, None)),  # type: ignore[arg-type]
+    "what cannot be shown": lambda offer: Unshowable(),
+    "an exception that cannot be shown": lambda offer: (_ for _ in ()).throw(Unshowable()),
 }
 
 
@@ -179,6 +190,23 @@ def test_a_hook_that_fails_declines(place: Place, given: Given, decide: Any) -> 
     assert report.materialised == []
     assert report.spans[1].cause is Cause.DECLINED
     assert "the hook" in report.spans[1].reason
+
+
+def test_numbers_of_numpy_are_taken(place: Place, given: Given) -> None:
+    taken = Accept(Range(np.int64(2), np.int64(5)))  # type: ignore[arg-type]
+    report = execute(place.storage, PLAN, Hook(lambda offer: taken))
+    assert blocks_of(report.materialised) == [4, 5, 6]
+    assert json.dumps(report.as_values())
+
+
+def test_a_rank_fetches_its_own_blocks(place: Place) -> None:
+    givens = [
+        publish(place.storage, rows=ROWS, shape=layout(512, 9000, tp_rank=rank), seed=1 + rank)
+        for rank in range(2)
+    ]
+    for rank, ours in enumerate(givens):
+        assert check_bytes(execute(place.storage, PLAN, rank=rank), {"donor": ours}) == 6
+    assert execute(place.storage, PLAN, rank=2).spans[1].cause is Cause.DONOR
 
 
 def test_a_backend_may_ask_for_its_own_layout(place: Place, given: Given) -> None:
@@ -379,6 +407,57 @@ class TestStorageThatFails:
         assert report.spans[1].reason == "block 0, shard 0: EXPIRED"
         assert report.materialised == []
 
+    @pytest.mark.parametrize(
+        "allocate",
+        [
+            lambda size: np.zeros(1 << 60, np.uint8),
+            lambda size: 1 / 0,
+            lambda size: None,
+            lambda size: np.zeros(size - 4, np.uint8),
+            bytes,
+        ],
+        ids=["no memory", "an exception", "nothing", "too little", "read-only"],
+    )
+    def test_a_buffer_that_cannot_be_used_is_no_exception(
+        self, place: Place, given: Given, allocate: Any
+    ) -> None:
+        report = Executor(place.storage, allocate=allocate).execute(PLAN)
+        assert report.materialised == []
+        assert report.spans[1].cause is Cause.STORAGE
+        assert not report.buffer_may_be_written
+
+    def test_after_a_device_is_lost_the_buffer_may_still_be_written(
+        self, place: Place, given: Given
+    ) -> None:
+        def lost(*arguments: Any, **options: Any) -> Any:
+            raise LostFault("the kernel failed on its device")
+
+        place.storage.retrieve = lost  # type: ignore[method-assign]
+        assert execute(place.storage, PLAN).buffer_may_be_written
+
+    def test_what_cannot_be_verified_does_not_count(self, place: Place, given: Given) -> None:
+        """As where the GPU that holds the buffer is lost before it is copied."""
+
+        def fail(*arguments: Any) -> Any:
+            raise RuntimeFault("no copy came back")
+
+        place.storage.verify = fail  # type: ignore[method-assign]
+        report = execute(place.storage, PLAN)
+        assert report.materialised == []
+        assert (report.spans[1].cause, report.spans[1].reason) == (
+            Cause.STORAGE,
+            "no copy came back",
+        )
+
+    def test_exact_blocks_that_cannot_be_counted_are_no_exception(self, rig: Rig) -> None:
+        place = on_a_namespace(rig)
+        publish(place.storage, rows=ROWS, shape=SHAPE)
+        rig.kv.close()
+        own = tuple(content.hex() for content in contents(9, 1000))
+        report = execute(place.storage, plan(*PLAN.spans, contents=own), layout=SHAPE)
+        assert report.exact_blocks is None
+        assert report.spans[1].cause is Cause.DONOR
+
 
 def test_leases_end_with_the_plan(place: Place, given: Given) -> None:
     execute(place.storage, PLAN)
@@ -453,8 +532,6 @@ def test_settings_are_of_those_allowed(place: Place, name: str, value: str) -> N
 
 
 def test_a_report_is_json(place: Place, given: Given) -> None:
-    import json
-
     values = json.loads(json.dumps(execute(place.storage, PLAN).as_values()))
     assert values["materialised"] == [[32, 128]]
     assert values["spans"][1] == {

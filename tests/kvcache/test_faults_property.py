@@ -144,6 +144,14 @@ def _stranger(world: World, number: int) -> None:
     world.rig.kv.store(keys[1:], [bytes(head[:size])]).raise_for_status()
 
 
+def _another_donor(world: World, number: int) -> None:
+    """Let one donor's key lead to the manifest of another of the same tenant."""
+    one, other = (DONORS[(number + index) % len(DONORS)] for index in range(2))
+    head = bytearray(8192)
+    size = int(world.rig.kv.retrieve([TENANT.donor_key(one, 0)], head).value_size[0])
+    world.rig.kv.store([TENANT.donor_key(other, 0)], [bytes(head[:size])]).raise_for_status()
+
+
 def _controller(kind: str, **options: Any) -> Fault:
     return lambda world, number: world.rig.controller.fault(kind, **options)
 
@@ -161,6 +169,7 @@ STORED: dict[str, Fault] = {
     "swapped": _swap,
     "another generation": _publish,
     "another tenant": _stranger,
+    "another donor": _another_donor,
 }
 STRIKING: dict[str, Fault] = {
     "misses": lambda world, number: world.rig.faults.miss([_key(world, number)]),
@@ -222,8 +231,11 @@ def make(own_surroundings: None, xiokv_module: Module) -> Iterator[Callable[[], 
             make_rig(xiokv_module, controller={"value_max": 8192}, queues=2, timeout=PATIENCE)
         )
         made = World(rigs[-1])
-        for donor in DONORS:
-            made.storage.publish(*offered(donor, 1))
+        # What comes before the faults is not measured by the plans' patience.
+        with xiokv_module.attach(rigs[-1].controller, queues=1, timeout=10) as patient:
+            storage = KvStorage(patient, TENANT)
+            for donor in DONORS:
+                storage.publish(*offered(donor, 1))
         return made
 
     yield world

@@ -125,3 +125,17 @@ class TestTokens:
     def test_a_block_has_tokens(self, block_tokens: Any) -> None:
         with pytest.raises(ArgumentFault, match="block_tokens"):
             token_digests(range(16), block_tokens)
+
+
+@pytest.mark.parametrize("rank", [-1, 1 << 32])
+def test_a_rank_has_32_bits(rank: int) -> None:
+    with pytest.raises(ArgumentFault, match=f"rank is {rank}; allowed are 0 to 4294967295"):
+        Keyspace("acme").donor_key("donor", rank)
+
+
+def test_names_are_texts() -> None:
+    for make in (Keyspace, lambda name: Keyspace("acme").donor_key(name, 0)):
+        with pytest.raises(ArgumentFault, match="is no text in UTF-8"):
+            make("\ud800")
+    with pytest.raises(ArgumentFault, match="70000 bytes are given"):
+        Keyspace("acme").donor_key("d" * 70000, 0)

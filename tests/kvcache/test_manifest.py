@@ -191,3 +191,31 @@ def layout_id_of(values: Any) -> bytes:
 
     read = convert(values, KvLayout)
     return layout_id(read, read.shards[0])
+
+
+HOSTILE = {
+    "nested without end": '{"schema":' + "[" * 200_000,
+    "nested in an unknown field": '{"schema":"xiokv-manifest/1.0","x":' + "[" * 200_000,
+    "half of a surrogate pair": '{"schema":"xiokv-manifest/1.0","x":"\ud800"}',
+    "half of a pair, escaped": r'{"schema":"xiokv-manifest/1.0","donor":"\ud800"}',
+    "no UTF-8": b'{"schema":"xiokv-manifest/1.0","donor":"\xff"}',
+    "NUL": b"\0",
+    "NaN": '{"schema":"xiokv-manifest/1.0","generation":NaN}',
+    "a number of many digits": '{"schema":"xiokv-manifest/1.0","generation":' + "9" * 5000 + "}",
+    "a long schema": '{"schema":"' + "x" * 10_000_000 + '"}',
+    "a long algorithm": '{"schema":"xiokv-manifest/1.0","checksum":"' + "x" * 10_000_000 + '"}',
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_is_refused_in_few_words(text: Any) -> None:
+    with pytest.raises(DocumentFault) as fault:
+        Manifest.from_json(text)
+    assert len(str(fault.value)) < 1000
+
+
+@pytest.mark.parametrize("factor", [1e20, 1e300, 10**30, -0.0, 0.5])
+def test_numbers_of_any_size_have_one_form(document: Any, factor: float) -> None:
+    set_at(document, "layout.rope.scaling", {"factor": factor})
+    read = Manifest.from_json(json.dumps(document))
+    assert Manifest.from_json(read.canonical).canonical == read.canonical

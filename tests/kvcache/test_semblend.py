@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.documents import DocumentFault
 from xiokv.runtime.kvcache.plan import DonorSpan, Plan
 from xiokv.runtime.kvcache.semblend import Imported, from_composite, from_segments
@@ -145,7 +146,16 @@ WRONG = {
         {"slot_actions": actions(("a", 0, 0, 32), ("b", 0, 0, 32))},
         "target 0 is given by donor 'a' and by donor 'b'",
     ),
-    "past the request": ({"slot_actions": actions(("a", 0, 48, 32))}, "they cover 80 tokens"),
+    "past the request": (
+        {"slot_actions": actions(("a", 0, 48, 32))},
+        "target [48, 80) of donor",
+    ),
+    "one position past the request": ({"slot_actions": actions(("a", 0, 100, 1))}, "[100, 101)"),
+    "actions that are no list": ({"slot_actions": 5}, "slot_actions: a int is seen"),
+    "positions that are no list": (
+        {"position_map": {"donor_ids": 5, "donor_positions": [1], "target_positions": [1]}},
+        "position_map.donor_ids: a int is seen",
+    ),
 }
 
 
@@ -198,7 +208,27 @@ class TestSegments:
         assert span.keys == ()
 
     @pytest.mark.parametrize("field", ["donor_start", "target_start", "token_count"])
-    @pytest.mark.parametrize("value", [-1, 1.5, None, True])
+    @pytest.mark.parametrize("value", [-1, 1.5, None, True, 10**30])
     def test_a_wrong_number_is_named(self, field: str, value: Any) -> None:
         with pytest.raises(DocumentFault, match=rf"segments\[0\]\.{field}: {value!r} is seen"):
             self.imported(self.segment(0, 0, 16) | {field: value})
+
+    def test_references_are_counted_by_the_blocks_that_are_touched(self) -> None:
+        """From 8 to 40: half of a block, a whole one, half of one; two shards each."""
+        found = self.imported(self.segment(8, 8, 32, self.KEYS[:6]))
+        (span,) = (span for span in found.plan.spans if isinstance(span, DonorSpan))
+        assert (str(span.target), span.keys) == ("[16, 32)", tuple(self.KEYS[2:4]))
+
+    @pytest.mark.parametrize("refs", [5, "abc", {"a": 1}])
+    def test_references_that_are_no_list_are_named(self, refs: Any) -> None:
+        with pytest.raises(DocumentFault, match=r"segments\[0\]\.block_refs: a \w+ is seen"):
+            self.imported(self.segment(0, 0, 64, refs))
+
+
+@pytest.mark.parametrize("name", ["tokens", "block_tokens", "chunk_tokens"])
+@pytest.mark.parametrize("value", [0, -16, 1 << 60, "16"])
+def test_counts_of_a_call_are_checked(name: str, value: Any) -> None:
+    chunks = [{"target_chunk_idx": 0, "donor_id": "a", "donor_chunk_idx": 0}]
+    counts = {"tokens": 64, "block_tokens": 16, "chunk_tokens": 16} | {name: value}
+    with pytest.raises(ArgumentFault, match=f"{name} is"):
+        from_composite({"chunk_assignments": chunks}, request="r", **counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,16 @@ from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.documents import DocumentFault
 from xiokv.runtime.kvcache.donor_index import DonorIndex
 from xiokv.runtime.kvcache.keyspace import Keyspace
-from xiokv.runtime.kvcache.manifest import Manifest
-from xiokv.runtime.kvcache.states import BlockState
+from xiokv.runtime.kvcache.kv_storage import KvStorage
+from xiokv.runtime.kvcache.manifest import Manifest, Rope
+from xiokv.runtime.kvcache.states import BlockState, PutState
 from xiokv.runtime.kvcache.storage import (
     DonorMissingFault,
     Fetch,
     GenerationFault,
     LeasedFault,
     Offered,
+    PublishFault,
 )
 from xiokv.runtime.testing import Rig
 
@@ -272,3 +275,129 @@ def test_a_manifest_whose_keys_are_not_those_of_its_contents_is_refused(rig: Rig
     DonorIndex(rig.kv, TENANT, 8192).write(forged)
     with pytest.raises(DocumentFault, match=r"blocks\[3\]\.digest: .* is not that of its content"):
         place.storage.resolve("donor")
+
+
+UNREADABLE: dict[str, dict[str, Any]] = {
+    "a donor without a name": {"donor": ""},
+    "a name that is too long": {"donor": "d" * 1025},
+    "a name that is no text": {"donor": "\ud800"},
+    "a generation below 0": {"generation": -1},
+    "a position below 0": {"target_start": -16},
+    "a position past any": {"start": 1 << 53},
+    "a start within a block": {"start": 8},
+    "no tokens in a block": {"layout": with_fields(layout(), block_tokens=0)},
+    "no shards": {"layout": with_fields(layout(), shards=())},
+    "a shard of no bytes": {"layout": layout(0)},
+    "a shard past any": {"layout": layout(1 << 63)},
+    "a dtype that is no text": {"layout": with_fields(layout(), dtype=16)},
+    "a rank past the ranks": {"layout": layout(tp_rank=1 << 40)},
+    "no number": {
+        "layout": with_fields(layout(), rope=Rope(base=1, scaling={"factor": float("nan")}))
+    },
+}
+
+
+@pytest.mark.parametrize("fields", UNREADABLE.values(), ids=UNREADABLE)
+def test_nothing_is_stored_of_what_could_not_be_read(place: Place, fields: Any) -> None:
+    kept = publish(place.storage).manifest
+    before = stored(place)
+    offer = {"donor": "donor", "layout": layout(), "contents": contents(2), "generation": 1}
+    with pytest.raises(DocumentFault):
+        place.storage.publish(Offered(**(offer | fields)), np.zeros(8192, np.uint8))
+    assert stored(place) == before
+    assert place.storage.resolve("donor").manifest == kept
+
+
+def stored(place: Place) -> set[bytes]:
+    storage: Any = place.storage
+    return set(storage.blocks.kv.list() if hasattr(storage, "blocks") else storage.values)
+
+
+def test_a_donor_of_many_bytes_is_refused_before_it_is_split(place: Place) -> None:
+    for size in (1 << 40, (1 << 53) - 1):
+        with pytest.raises(ArgumentFault, match="leaves payloads, which has 8192 bytes"):
+            place.storage.publish(
+                Offered("donor", layout(size), contents(2)), np.zeros(8192, np.uint8)
+            )
+
+
+class Colliding(Keyspace):
+    """BLAKE2b gives no two digests that begin with the same 16 bytes; this does."""
+
+    def digests(self, layout: bytes, contents: Any) -> Any:
+        found = super().digests(layout, contents).copy()
+        found[:, :16] = 7
+        return found
+
+
+def test_a_donor_whose_key_is_another_contents_is_not_published(place: Place) -> None:
+    storage = place.another(Colliding("colliding"))
+    given = publish(storage, "first", rows=1)
+    with pytest.raises(PublishFault, match="COLLISION") as fault:
+        publish(storage, "second", rows=1, seed=2)
+    assert fault.value.states.tolist() == [PutState.COLLISION]
+    assert storage.resolve("first").manifest == given.manifest
+    with pytest.raises(DonorMissingFault):
+        storage.resolve("second")
+
+
+class TestBuffers:
+    @pytest.mark.parametrize(
+        ("out", "offset"),
+        [
+            (np.zeros(4095, np.uint8), 0),
+            (np.zeros(8192, np.uint8), 4100),
+            (np.zeros(8192, np.uint8), -4096),
+            (bytes(4096), 0),
+        ],
+        ids=["too small", "past the end", "before the begin", "read-only"],
+    )
+    def test_one_that_does_not_fit_is_refused(self, place: Place, out: Any, offset: int) -> None:
+        donor = place.storage.resolve(publish(place.storage).name)
+        lease = place.storage.lease(donor, 10)
+        with pytest.raises(ArgumentFault, match=r"leaves|read-only"):
+            place.storage.retrieve([Fetch(lease, np.array([0]), np.array([offset]))], out)
+        assert not np.frombuffer(out, np.uint8).any()
+
+    def test_payloads_that_end_too_early_are_refused(self, place: Place) -> None:
+        with pytest.raises(ArgumentFault, match="leaves payloads"):
+            place.storage.publish(Offered("donor", layout(), contents(2)), bytes(8191))
+        with pytest.raises(DonorMissingFault):
+            place.storage.resolve("donor")
+
+
+def test_removing_takes_the_parts_of_whoever_stored_them(rig: Rig) -> None:
+    writer = KvStorage(rig.kv, TENANT, part_bytes=4096)
+    publish(writer, shape=layout(20000))
+    on_a_namespace(rig).storage.remove("donor", blocks=True)
+    assert list(rig.kv.list()) == []
+
+
+def test_a_lease_that_ends_while_blocks_land_gives_none(place: Place) -> None:
+    storage: Any = place.storage
+    donor = storage.resolve(publish(storage).name)
+    lease = storage.lease(donor, 10)
+    times = iter([place.clock.now, place.clock.now + 10])
+    storage._leases._clock = lambda: next(times)
+    (states,) = storage.retrieve([Fetch(lease, np.arange(1), np.arange(1))], np.zeros(4096, "u1"))
+    assert states.tolist() == [BlockState.EXPIRED]
+
+
+def test_no_lease_is_given_while_its_donor_is_removed(rig: Rig) -> None:
+    storage: Any = on_a_namespace(rig).storage
+    publish(storage)
+    donor = storage.resolve("donor")
+    erase = storage._index.erase
+
+    with ThreadPoolExecutor(1) as pool:
+        given: list[Any] = []
+
+        def erase_while_somebody_leases(*arguments: Any) -> Any:
+            given.append(pool.submit(storage.lease, donor, 10))
+            wait(given, timeout=0.2)
+            return erase(*arguments)
+
+        storage._index.erase = erase_while_somebody_leases
+        storage.remove("donor")
+        with pytest.raises(DonorMissingFault):
+            given[0].result()

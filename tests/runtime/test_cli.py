@@ -72,7 +72,9 @@ def test_a_usage_error_is_said_in_the_first_line(
 def test_only_commands_that_exist_are_listed(run: Run) -> None:
     outcome = run("--help")
     commands = outcome.out.partition("Commands:\n")[2]
-    assert [line.split()[0] for line in commands.splitlines()] == ["bench", "probe", "verify"]
+    assert [line.split()[0] for line in commands.splitlines()] == [
+        *("bench", "breakeven", "probe", "verify"),
+    ]
 
 
 def test_nothing_wrong_ends_with_one_plain_line(run: Run) -> None:
