@@ -16,12 +16,14 @@ class Home:
 
     def __init__(self, what: str) -> None:
         self._what = what
+        # At the end of the interpreter a finaliser finds no module any more.
+        self._getpid = os.getpid
         self._pid = os.getpid()
 
     @property
     def is_here(self) -> bool:
         """Tell whether this is that process."""
-        return os.getpid() == self._pid
+        return self._getpid() == self._pid
 
     def check(self) -> None:
         """Refuse any other process.
@@ -32,5 +34,5 @@ class Home:
         if not self.is_here:
             raise RuntimeFault(
                 f"this {self._what} is of process {self._pid}, whose threads a fork leaves"
-                f" behind: make one in this process, {os.getpid()}"
+                f" behind: make one in this process, {self._getpid()}"
             )

@@ -88,6 +88,7 @@ class BlockStore:
         sizes: Any,
         offsets: Any = None,
         replace: bool = False,
+        repair: bool = False,
     ) -> Put:
         """Store blocks that are not there, then their records.
 
@@ -97,6 +98,8 @@ class BlockStore:
             sizes: bytes of each block, or one number for all.
             offsets: where each begins, in multiples of 4; one after the other by default.
             replace: store over what is there, where that is the same content or has no record.
+            repair: read back what is there, and store over what is not as its record says, or
+                has none.
 
         Raises:
             RuntimeFault: the batch could not be run.
@@ -105,7 +108,7 @@ class BlockStore:
         memory = on_host("payloads", payloads)
         check_within("payloads", memory.size, wanted.offsets, wanted.sizes)
         own = checksums_of(self.checksum, slices(memory, wanted.offsets, wanted.sizes))
-        putting = Putting(self, wanted, payloads, own)
+        putting = Putting(self, wanted, payloads, own, repair=repair)
         return putting.replace() if replace else putting.run()
 
     def get(
@@ -226,7 +229,7 @@ class BlockStore:
             offsets=np.arange(len(records)) * RECORD.itemsize,
             copy=True,
         )
-        states = _landed(result, RECORD.itemsize)
+        states = landed_states(result, RECORD.itemsize)
         landed = states == BlockState.LANDED
         right_size = (records["bytes"] == wanted.sizes) & (
             records["part_bytes"] == wanted.part_bytes
@@ -271,10 +274,10 @@ class BlockStore:
         result = self.kv.retrieve(
             parts.keys, out, sizes=parts.sizes, offsets=parts.offsets, copy=copy
         )
-        return parts.worst(_landed(result, parts.sizes))
+        return parts.worst(landed_states(result, parts.sizes))
 
 
-def _landed(result: Result, sizes: Any) -> States:
+def landed_states(result: Result, sizes: Any) -> States:
     """Return LANDED for values of the right size, or what is the matter with them."""
     states = _STATE_OF[result.status]
     wrong = (states == BlockState.LANDED) & (result.value_size != sizes)

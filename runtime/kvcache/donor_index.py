@@ -8,23 +8,30 @@ what is not there yet. Its single Store makes the switch from one generation to 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from xiokv.runtime.abi import Outcome
+from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kv import KV
+from xiokv.runtime.kvcache.block_store import landed_states
 from xiokv.runtime.kvcache.documents import Count, Document, DocumentFault, Hex32, Positive, Text
 from xiokv.runtime.kvcache.keyspace import Keyspace
 from xiokv.runtime.kvcache.manifest import Manifest
 from xiokv.runtime.kvcache.parts import Parts, split
+from xiokv.runtime.kvcache.states import BlockState
 from xiokv.runtime.kvcache.storage import DonorMissingFault, donor_missing
 from xiokv.runtime.kvcache.wanted import wanted_blocks
 
 _HEAD_MAX = 8192
 _MANIFEST_MAX = 1 << 30
 _PARTS_MAX = 1 << 20
+
+
+class UnreadableHeadFault(DocumentFault):
+    """A head that this version of xiokv cannot read, or that was damaged."""
 
 
 class Head(Document, frozen=True, kw_only=True):
@@ -75,58 +82,68 @@ class DonorIndex:
         """Return a donor's head, or None where there is none.
 
         Raises:
-            BatchFault: the store reported an error.
             DocumentFault: the head cannot be read here, or is another donor's.
+            RuntimeFault: the store reported an error.
         """
-        key = self._keyspace.donor_key(donor, rank)
-        memory = np.zeros(min(_HEAD_MAX, self._kv.queues.max_transfer), np.uint8)
-        result = self._kv.retrieve([key], memory, sizes=len(memory), offsets=[0], copy=True)
-        if result.status[0] == Outcome.MISSING:
+        (found,) = self.heads([donor], rank)
+        if isinstance(found, DonorMissingFault):
             return None
-        result.raise_for_status()
-        head = Head.from_json(memory[: int(result.value_size[0])].tobytes())
-        if (head.donor, head.rank) != (donor, rank):
-            raise DocumentFault(
-                f"donor {donor!r} of rank {rank}: under its key is the head of donor"
-                f" {head.donor!r} of rank {head.rank}"
-            )
-        return head
+        if isinstance(found, RuntimeFault):
+            raise found
+        return found
 
-    def manifest(self, head: Head) -> Manifest:
-        """Return the manifest that a head names.
+    def heads(self, donors: Sequence[str], rank: int) -> list[Head | RuntimeFault]:
+        """Return the heads of donors, all from one batch; of one that fails, the fault."""
+        keys = [self._key(donor, rank) for donor in donors]
+        asked = [index for index, key in enumerate(keys) if isinstance(key, bytes)]
+        slot = min(_HEAD_MAX, self._kv.queues.max_transfer)
+        memory = np.zeros((len(asked), slot), np.uint8)
+        result = self._kv.retrieve(
+            [keys[index] for index in asked],
+            memory,
+            sizes=slot,
+            offsets=np.arange(len(asked)) * slot,
+            copy=True,
+        )
+        values = dict(
+            zip(asked, zip(memory, result.status, result.value_size, strict=True), strict=True)
+        )
+        return [
+            key if isinstance(key, RuntimeFault) else _head(donor, rank, *values[index])
+            for index, (donor, key) in enumerate(zip(donors, keys, strict=True))
+        ]
 
-        Raises:
-            DonorMissingFault: it is not there, or not whole.
-            DocumentFault: it is not the one, or cannot be read here.
-        """
-        memory = np.zeros(head.bytes + 3, np.uint8)
-        parts = self._parts(head)
+    def _key(self, donor: str, rank: int) -> bytes | RuntimeFault:
+        try:
+            return self._keyspace.donor_key(donor, rank)
+        except RuntimeFault as fault:  # no name that a donor may have
+            return fault
+
+    def manifests(self, heads: Sequence[Head]) -> list[Manifest | RuntimeFault]:
+        """Return the manifests that heads name, all from one batch; or why there is none."""
+        digests = [self._keyspace.manifest_digest(bytes.fromhex(head.manifest)) for head in heads]
+        wanted = wanted_blocks(
+            np.frombuffer(b"".join(digests), np.uint8).reshape(len(heads), -1),
+            [head.bytes for head in heads],
+            part_bytes=[head.part_bytes for head in heads],
+        )
+        memory = np.zeros(wanted.end + 3, np.uint8)
+        parts = split(wanted)
         result = self._kv.retrieve(
             parts.keys, memory, sizes=parts.sizes, offsets=parts.offsets, copy=True
         )
-        if (result.status == Outcome.MISSING).any():
-            raise DonorMissingFault(
-                f"donor {head.donor!r}: its manifest {head.manifest} is not there any more"
-            )
-        result.raise_for_status()
-        text = memory[: head.bytes].tobytes()
-        seen = hashlib.blake2b(text, digest_size=32).hexdigest()
-        if seen != head.manifest:
-            raise DocumentFault(
-                f"donor {head.donor!r}: its manifest has digest {seen}, and its head says"
-                f" {head.manifest}"
-            )
-        manifest = Manifest.from_json(text)
-        of = (manifest.donor, manifest.layout.parallel.tp_rank, manifest.generation)
-        if of != (head.donor, head.rank, head.generation):
-            raise DocumentFault(
-                f"donor {head.donor!r} of rank {head.rank}, generation {head.generation}: its head"
-                f" leads to the manifest of donor {of[0]!r} of rank {of[1]}, generation {of[2]}"
-            )
-        return manifest
+        states = parts.worst(landed_states(result, parts.sizes))
+        texts = (
+            memory[begin : begin + head.bytes]
+            for begin, head in zip(wanted.offsets, heads, strict=True)
+        )
+        return [
+            _manifest(head, BlockState(state), text.tobytes())
+            for head, state, text in zip(heads, states.tolist(), texts, strict=True)
+        ]
 
-    def write(self, manifest: Manifest) -> None:
-        """Store a manifest, then its head.
+    def write(self, manifest: Manifest) -> Head:
+        """Store a manifest, then its head; return the head.
 
         Raises:
             BatchFault: the store reported an error; the donor is as it was before.
@@ -148,28 +165,83 @@ class DonorIndex:
         ).raise_for_status()
         key = self._keyspace.donor_key(head.donor, head.rank)
         self._kv.store([key], [head.canonical]).raise_for_status()
+        return head
 
     def erase(self, donor: str, rank: int) -> Head | None:
-        """Delete a head, then its manifest; return the head."""
-        head = self.head(donor, rank)
-        if head is not None:
-            self._kv.delete([self._keyspace.donor_key(donor, rank)]).raise_for_status()
-            self._kv.delete(self._parts(head).keys).raise_for_status()
-        return head
+        """Delete a head, then its manifest; return the head.
 
-    def found(self, donor: str, rank: int) -> Head:
-        """Return a donor's head.
+        A head that nobody can read goes, too; that of another donor stays.
 
         Raises:
-            DonorMissingFault: there is none.
+            DocumentFault: under the donor's key is another donor's head.
         """
-        head = self.head(donor, rank)
-        if head is None:
-            raise donor_missing(donor, rank)
+        key = self._keyspace.donor_key(donor, rank)
+        try:
+            head = self.head(donor, rank)
+        except UnreadableHeadFault:
+            self._kv.delete([key]).raise_for_status()
+            return None
+        if head is not None:
+            self._kv.delete([key]).raise_for_status()
+            self.forget(head)
         return head
+
+    def forget(self, head: Head) -> None:
+        """Delete the manifest that a head named which is no more."""
+        self._kv.delete(self._parts(head).keys).raise_for_status()
 
     def _parts(self, head: Head) -> Parts:
         """Return the values of a manifest, which is kept as a block is."""
         key = self._keyspace.manifest_digest(bytes.fromhex(head.manifest))
         digests = np.frombuffer(key, np.uint8).reshape(1, -1)
         return split(wanted_blocks(digests, head.bytes, part_bytes=head.part_bytes))
+
+
+def _head(donor: str, rank: int, memory: Any, outcome: Any, size: Any) -> Head | RuntimeFault:
+    """Return a donor's head from the value under its key, or why there is none."""
+    if outcome == Outcome.MISSING:
+        return donor_missing(donor, rank)
+    if outcome not in (Outcome.OK, Outcome.TRUNCATED):
+        return RuntimeFault(
+            f"donor {donor!r} of rank {rank}: its head was not read: {Outcome(outcome).name}"
+        )
+    try:
+        head = Head.from_json(memory[: int(size)].tobytes())
+    except DocumentFault as fault:
+        return UnreadableHeadFault(
+            f"donor {donor!r} of rank {rank}: its head cannot be read: {fault}; remove the donor,"
+            " or publish it with repair=True"
+        )
+    if (head.donor, head.rank) != (donor, rank):
+        return DocumentFault(
+            f"donor {donor!r} of rank {rank}: under its key is the head of donor"
+            f" {head.donor!r} of rank {head.rank}"
+        )
+    return head
+
+
+def _manifest(head: Head, state: BlockState, text: bytes) -> Manifest | RuntimeFault:
+    """Return the manifest that a head names, from its bytes, or why they are none."""
+    if state is BlockState.MISSING:
+        return DonorMissingFault(
+            f"donor {head.donor!r}: its manifest {head.manifest} is not there any more"
+        )
+    if state is not BlockState.LANDED:
+        return RuntimeFault(f"donor {head.donor!r}: its manifest was not read: {state.name}")
+    seen = hashlib.blake2b(text, digest_size=32).hexdigest()
+    if seen != head.manifest:
+        return DocumentFault(
+            f"donor {head.donor!r}: its manifest has digest {seen}, and its head says"
+            f" {head.manifest}"
+        )
+    try:
+        manifest = Manifest.from_json(text)
+    except DocumentFault as fault:
+        return fault
+    of = (manifest.donor, manifest.layout.parallel.tp_rank, manifest.generation)
+    if of != (head.donor, head.rank, head.generation):
+        return DocumentFault(
+            f"donor {head.donor!r} of rank {head.rank}, generation {head.generation}: its head"
+            f" leads to the manifest of donor {of[0]!r} of rank {of[1]}, generation {of[2]}"
+        )
+    return manifest

@@ -126,7 +126,7 @@ class Executor:
     def _executed(self, plan: Plan, offering: Offering) -> Report:
         exact = self._exact_blocks(plan)
         begun = time.perf_counter()
-        answers = {index: offering.answer(plan, span) for index, span in plan.donor_spans}
+        answers = offering.answers(plan)
         taken = {index: found for index, found in answers.items() if isinstance(found, Taken)}
         fetches, size = _placed(taken.values())
         offered = time.perf_counter()
@@ -230,7 +230,7 @@ class Executor:
         return replace(report, landed=landed, cause=cause, reason=reason)
 
     def _exact_blocks(self, plan: Plan) -> int | None:
-        """Count the blocks whose exact content is stored, all shards of them."""
+        """Count the leading blocks whose exact content is stored, all shards of them."""
         layout = self._settings.layout
         if layout is None or not plan.contents:
             return None
@@ -243,7 +243,7 @@ class Executor:
         except RuntimeFault as fault:
             log.warning("exact blocks were not counted: %s", fault)
             return None
-        return int(there.sum())
+        return int(np.argmin(there)) if not there.all() else len(there)
 
     def _supplied(self, report: Report) -> Report:
         try:

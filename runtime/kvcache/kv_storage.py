@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from xiokv.runtime.arguments import seconds as checked_seconds
+from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.block_store import BlockStore
 from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm
-from xiokv.runtime.kvcache.donor_index import DonorIndex, Head
+from xiokv.runtime.kvcache.documents import DocumentFault
+from xiokv.runtime.kvcache.donor_index import DonorIndex, Head, UnreadableHeadFault
 from xiokv.runtime.kvcache.fetch_cost import CostModel
 from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.leases import Clock, LeaseBook
@@ -32,8 +35,10 @@ from xiokv.runtime.kvcache.storage import (
     Donor,
     Fetch,
     FetchCost,
+    GenerationFault,
     Lease,
     Offered,
+    OneByOne,
     check_generation,
     check_newer,
 )
@@ -42,7 +47,7 @@ from xiokv.runtime.kvcache.verification import check_fetches
 _DONORS_KEPT = 256
 
 
-class KvStorage:
+class KvStorage(OneByOne):
     """Keeps blocks of one tenant on a namespace.
 
     The command set has no leases: one keeps this object's own `remove` away, and what
@@ -82,14 +87,12 @@ class KvStorage:
         # No lease is given between the check for leases and the end of the head.
         self._removing = threading.Lock()
 
-    def publish(self, offer: Offered, payloads: Any) -> Manifest:
+    def publish(self, offer: Offered, payloads: Any, *, repair: bool = False) -> Manifest:
         """Store blocks that are not there, then manifest and head: see `Storage`."""
         check_offer(self.keyspace, offer)
         digests, sizes = offered_digests(self.keyspace, offer), offered_sizes(offer)
-        there = self._index.head(offer.donor, offer.layout.parallel.tp_rank)
-        if there is not None:
-            check_newer(offer, there.generation)
-        put = self.blocks.put(digests, payloads, sizes=sizes)
+        before = self._before(offer, repair)
+        put = self.blocks.put(digests, payloads, sizes=sizes, repair=repair)
         refuse_unstored(offer, put.states)
         manifest = manifest_of(
             self.keyspace,
@@ -100,32 +103,46 @@ class KvStorage:
             part_bytes=self.blocks.part_bytes,
             storage=self._handles,
         )
-        self._index.write(manifest)
+        head = self._index.write(manifest)
+        if before is not None and before.manifest != head.manifest:
+            self._index.forget(before)
         return manifest
 
-    def resolve(self, donor: str, rank: int = 0) -> Donor:
-        """Find a donor's manifest: see `Storage`. The last ones are remembered."""
-        head = self._index.found(donor, rank)
-        with self._lock:
-            found = self._donors.get(head.manifest)
-            if found is not None:
-                self._donors.move_to_end(head.manifest)
-                return found
-        manifest = self._index.manifest(head)
-        check_digests(self.keyspace, manifest)
-        return self._remembered(head, Donor.of(manifest))
+    def resolve_all(self, donors: Sequence[str], rank: int = 0) -> list[Donor | RuntimeFault]:
+        """Find manifests of several donors: see `Storage`. The last ones are remembered."""
+        heads = self._index.heads(donors, rank)
+        found: dict[int, Donor | RuntimeFault] = {}
+        new: dict[int, Head] = {}
+        for at, head in enumerate(heads):
+            one = self._known(head) if isinstance(head, Head) else head
+            if one is not None:
+                found[at] = one
+            elif isinstance(head, Head):
+                new[at] = head
+        manifests = self._index.manifests(list(new.values())) if new else []
+        for (at, head), manifest in zip(new.items(), manifests, strict=True):
+            found[at] = self._read(head, manifest)
+        return [found[at] for at in range(len(heads))]
+
+    def lease_all(self, donors: Sequence[Donor], seconds: float) -> list[Lease | RuntimeFault]:
+        """Keep blocks of several donors: see `Storage`."""
+        checked_seconds("seconds", seconds)
+        by_rank: dict[int, list[Donor]] = {}
+        for donor in donors:
+            by_rank.setdefault(donor.manifest.layout.parallel.tp_rank, []).append(donor)
+        with self._removing:
+            leases = {
+                id(donor): self._leased(donor, head, seconds)
+                for rank, some in by_rank.items()
+                for donor, head in zip(
+                    some, self._index.heads([one.manifest.donor for one in some], rank), strict=True
+                )
+            }
+        return [leases[id(donor)] for donor in donors]
 
     def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
         """Tell which blocks are there: see `Storage`."""
         return self.blocks.exist(digests)
-
-    def lease(self, donor: Donor, seconds: float) -> Lease:
-        """Keep a donor's blocks: see `Storage`."""
-        manifest = donor.manifest
-        with self._removing:
-            head = self._index.found(manifest.donor, manifest.layout.parallel.tp_rank)
-            check_generation(manifest, head.generation)
-            return self._leases.give(donor, seconds)
 
     def estimate_fetch_cost(self, donor: Donor, blocks: Ints) -> FetchCost:
         """Tell what blocks cost, by the batches that were retrieved: see `Storage`."""
@@ -159,14 +176,58 @@ class KvStorage:
             self._leases.check_free(donor, rank)
             found = self.resolve(donor, rank) if blocks else None
             head = self._index.erase(donor, rank)
+            leased = self._leases.keys()
         if head is not None:
             with self._lock:
                 self._donors.pop(head.manifest, None)
         if found is not None:
-            table, part = found.table, found.manifest.part_bytes
-            self.blocks.delete(table.digests, sizes=table.sizes, part_bytes=part)
+            table = found.table
+            free = np.array([key.tobytes() not in leased for key in table.keys], bool)
+            self.blocks.delete(
+                table.digests[free],
+                sizes=table.sizes[free],
+                part_bytes=found.manifest.part_bytes,
+            )
 
-    def _remembered(self, head: Head, donor: Donor) -> Donor:
+    def _before(self, offer: Offered, repair: bool) -> Head | None:
+        """Return the head that a donor has before it is published."""
+        try:
+            head = self._index.head(offer.donor, offer.layout.parallel.tp_rank)
+        except UnreadableHeadFault:
+            if repair:
+                return None
+            raise
+        if head is not None:
+            check_newer(offer, head.generation, repair)
+        return head
+
+    def _leased(
+        self, donor: Donor, head: Head | RuntimeFault, seconds: float
+    ) -> Lease | RuntimeFault:
+        if isinstance(head, RuntimeFault):
+            return head
+        try:
+            check_generation(donor.manifest, head.generation)
+        except GenerationFault as fault:
+            return fault
+        return self._leases.give(donor, seconds)
+
+    def _known(self, head: Head) -> Donor | None:
+        with self._lock:
+            found = self._donors.get(head.manifest)
+            if found is not None:
+                self._donors.move_to_end(head.manifest)
+            return found
+
+    def _read(self, head: Head, manifest: Manifest | RuntimeFault) -> Donor | RuntimeFault:
+        """Return a donor by its manifest, and remember it."""
+        if isinstance(manifest, RuntimeFault):
+            return manifest
+        try:
+            check_digests(self.keyspace, manifest)
+        except DocumentFault as fault:
+            return fault
+        donor = Donor.of(manifest)
         with self._lock:
             self._donors[head.manifest] = donor
             while len(self._donors) > _DONORS_KEPT:

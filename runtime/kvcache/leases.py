@@ -55,6 +55,13 @@ class LeaseBook:
             if self._leases.get(lease.number) is lease:
                 del self._leases[lease.number]
 
+    def keys(self) -> set[bytes]:
+        """Return the keys of all blocks that are leased."""
+        with self._lock:
+            self._forget_ended()
+            tables = [lease.donor.table for lease in self._leases.values()]
+        return {key.tobytes() for table in tables for key in table.keys}
+
     def check_free(self, donor: str, rank: int) -> None:
         """Refuse to remove a donor that somebody holds.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm, checksums_of
 from xiokv.runtime.kvcache.keyspace import KEY_SIZE, Digests, Keyspace
 from xiokv.runtime.kvcache.leases import Clock, LeaseBook
@@ -28,8 +28,10 @@ from xiokv.runtime.kvcache.storage import (
     Donor,
     Fetch,
     FetchCost,
+    GenerationFault,
     Lease,
     Offered,
+    OneByOne,
     check_generation,
     check_newer,
     donor_missing,
@@ -39,7 +41,7 @@ from xiokv.runtime.kvcache.wanted import check_within, one_after_the_other
 from xiokv.runtime.spans import span_of
 
 
-class MemoryStorage:
+class MemoryStorage(OneByOne):
     """Keeps blocks of one tenant in dictionaries.
 
     Args:
@@ -62,12 +64,13 @@ class MemoryStorage:
         self.keyspace = keyspace
         self.values: dict[bytes, bytes] = {}
         self._checksum = checksum
-        self._digests: dict[bytes, bytes] = {}
+        # Of each value: digest and checksum.
+        self._records: dict[bytes, tuple[bytes, bytes]] = {}
         self._manifests: dict[tuple[str, int], Manifest] = {}
         self._leases = LeaseBook(clock)
         self._lock = threading.RLock()
 
-    def publish(self, offer: Offered, payloads: Any) -> Manifest:
+    def publish(self, offer: Offered, payloads: Any, *, repair: bool = False) -> Manifest:
         """Store blocks that are not there, then the manifest: see `Storage`."""
         check_offer(self.keyspace, offer)
         digests, sizes = offered_digests(self.keyspace, offer), offered_sizes(offer)
@@ -75,35 +78,39 @@ class MemoryStorage:
         memory = on_host("payloads", payloads)
         check_within("payloads", memory.size, offsets, sizes)
         with self._lock:
-            self._check_newer(offer)
+            self._check_newer(offer, repair)
             refuse_unstored(offer, self._put_states(digests))
             keys = [digest[:KEY_SIZE].tobytes() for digest in digests]
             given = slices(memory, offsets, sizes)
             for key, digest, payload in zip(keys, digests, given, strict=True):
-                self.values.setdefault(key, payload.tobytes())
-                self._digests[key] = digest.tobytes()
-            kept = checksums_of(self._checksum, (self.values[key] for key in keys))
+                if key not in self.values or (repair and self._is_damaged(key)):
+                    self.values[key] = payload.tobytes()
+                    self._records[key] = (digest.tobytes(), self._checksum_of(payload))
+            kept = b"".join(self._records[key][1] for key in keys)
             manifest = manifest_of(
-                self.keyspace, offer, digests, kept, algorithm=self._checksum, part_bytes=0
+                self.keyspace,
+                offer,
+                digests,
+                np.frombuffer(kept, np.uint8).reshape(len(keys), -1),
+                algorithm=self._checksum,
+                part_bytes=0,
             )
             self._manifests[offer.donor, offer.layout.parallel.tp_rank] = manifest
         return manifest
 
-    def resolve(self, donor: str, rank: int = 0) -> Donor:
-        """Find a donor's manifest: see `Storage`."""
-        return Donor.of(self._manifest(donor, rank))
+    def resolve_all(self, donors: Sequence[str], rank: int = 0) -> list[Donor | RuntimeFault]:
+        """Find manifests: see `Storage`."""
+        found = [self._manifest(donor, rank) for donor in donors]
+        return [Donor.of(one) if isinstance(one, Manifest) else one for one in found]
 
     def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
         """Tell which blocks are there: see `Storage`."""
         return np.array([digest[:KEY_SIZE].tobytes() in self.values for digest in digests], bool)
 
-    def lease(self, donor: Donor, seconds: float) -> Lease:
-        """Keep a donor's blocks: see `Storage`."""
-        manifest = donor.manifest
+    def lease_all(self, donors: Sequence[Donor], seconds: float) -> list[Lease | RuntimeFault]:
+        """Keep blocks of donors: see `Storage`."""
         with self._lock:
-            now = self._manifest(manifest.donor, manifest.layout.parallel.tp_rank)
-            check_generation(manifest, now.generation)
-            return self._leases.give(donor, seconds)
+            return [self._leased(donor, seconds) for donor in donors]
 
     def estimate_fetch_cost(self, donor: Donor, blocks: Ints) -> FetchCost:
         """Tell what moves: see `Storage`."""
@@ -134,8 +141,11 @@ class MemoryStorage:
         with self._lock:
             self._leases.check_free(donor, rank)
             manifest = self._manifests.pop((donor, rank), None)
+            leased = self._leases.keys()
             for block in manifest.blocks if manifest and blocks else ():
-                self.values.pop(bytes.fromhex(block.key), None)
+                key = bytes.fromhex(block.key)
+                if key not in leased:
+                    self.values.pop(key, None)
 
     def _put_states(self, digests: Digests) -> States:
         """Return a `PutState` a block: what is there already may be another content's."""
@@ -143,21 +153,35 @@ class MemoryStorage:
         for index, digest in enumerate(digests):
             key = digest[:KEY_SIZE].tobytes()
             if key in self.values:
-                same = self._digests.get(key) in (None, digest.tobytes())
+                same = self._records[key][0] == digest.tobytes()
                 states[index] = PutState.SHARED if same else PutState.COLLISION
         return states
 
-    def _manifest(self, donor: str, rank: int) -> Manifest:
-        with self._lock:
-            manifest = self._manifests.get((donor, rank))
-        if manifest is None:
-            raise donor_missing(donor, rank)
-        return manifest
+    def _checksum_of(self, payload: Any) -> bytes:
+        return checksums_of(self._checksum, [payload]).tobytes()
 
-    def _check_newer(self, offer: Offered) -> None:
+    def _is_damaged(self, key: bytes) -> bool:
+        return self._checksum_of(self.values[key]) != self._records[key][1]
+
+    def _manifest(self, donor: str, rank: int) -> Manifest | RuntimeFault:
+        with self._lock:
+            return self._manifests.get((donor, rank)) or donor_missing(donor, rank)
+
+    def _leased(self, donor: Donor, seconds: float) -> Lease | RuntimeFault:
+        manifest = donor.manifest
+        now = self._manifest(manifest.donor, manifest.layout.parallel.tp_rank)
+        if isinstance(now, RuntimeFault):
+            return now
+        try:
+            check_generation(manifest, now.generation)
+        except GenerationFault as fault:
+            return fault
+        return self._leases.give(donor, seconds)
+
+    def _check_newer(self, offer: Offered, repair: bool) -> None:
         there = self._manifests.get((offer.donor, offer.layout.parallel.tp_rank))
         if there is not None:
-            check_newer(offer, there.generation)
+            check_newer(offer, there.generation, repair)
 
     def _fetched(self, fetch: Fetch, view: Any) -> States:
         table = fetch.lease.donor.table

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kvcache.documents import Range
 from xiokv.runtime.kvcache.materialiser import Accept, Decision, Decline, Materialiser, Offer
 from xiokv.runtime.kvcache.plan import DonorSpan, Plan
@@ -56,8 +56,20 @@ class Declined:
     offer: Offer | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Accepted:
+    """What the backend takes of a span, before it is leased."""
+
+    span: DonorSpan
+    donor: Donor
+    rows: Range
+    blocks: Ints
+    offer: Offer
+    reason: str
+
+
 class Offering:
-    """The donors of one plan: each is resolved and leased once.
+    """The donors of one plan: all are resolved at once, and those that are taken leased at once.
 
     Args:
         storage: where they are.
@@ -76,34 +88,19 @@ class Offering:
         self._materialiser = materialiser
         self._lease_seconds = lease_seconds
         self._rank = rank
-        self._donors: dict[str, Donor | Declined] = {}
         self._leases: dict[str, Lease | Declined] = {}
         self.deciding = 0.0
 
-    def answer(self, plan: Plan, span: DonorSpan) -> Taken | Declined:
-        """Return what may be fetched of a span."""
-        donor = self._donor(span.donor)
-        if isinstance(donor, Declined):
-            return donor
-        declined = _unfit(plan, span, donor) or self._of_another(donor)
-        if declined is not None:
-            return declined
-        blocks = _blocks(span, donor)
-        offer = Offer(
-            span=span,
-            manifest=donor.manifest,
-            blocks=len(blocks),
-            cost=self._storage.estimate_fetch_cost(donor, blocks.reshape(-1)),
-        )
-        decision = self._decided(offer)
-        if isinstance(decision, Decline):
-            return Declined(Cause.DECLINED, decision.reason, offer)
-        rows = decision.blocks or Range(0, len(blocks))
-        lease = self._lease(donor)
-        if isinstance(lease, Declined):
-            return replace(lease, offer=offer)
-        part = "" if len(rows) == len(blocks) else f"blocks {rows} of {len(blocks)} were taken"
-        return Taken(span, lease, rows, blocks[rows.start : rows.end].reshape(-1), offer, part)
+    def answers(self, plan: Plan) -> dict[int, Taken | Declined]:
+        """Return what may be fetched of each donor span, by its number."""
+        spans = dict(plan.donor_spans)
+        donors = self._resolved(list(dict.fromkeys(span.donor for span in spans.values())))
+        considered = {
+            index: self._considered(plan, span, donors[span.donor]) for index, span in spans.items()
+        }
+        accepted = [one.donor for one in considered.values() if isinstance(one, _Accepted)]
+        self._lease({donor.manifest.donor: donor for donor in accepted})
+        return {index: self._taken(one) for index, one in considered.items()}
 
     def release(self) -> None:
         """End all leases."""
@@ -111,24 +108,59 @@ class Offering:
             if isinstance(lease, Lease):
                 self._storage.release(lease)
 
-    def _donor(self, name: str) -> Donor | Declined:
-        if name not in self._donors:
-            try:
-                self._donors[name] = self._storage.resolve(name, self._rank)
-            except RuntimeFault as fault:
-                self._donors[name] = Declined(Cause.DONOR, _first_line(fault))
-        return self._donors[name]
+    def _considered(
+        self, plan: Plan, span: DonorSpan, donor: Donor | Declined
+    ) -> _Accepted | Declined:
+        if isinstance(donor, Declined):
+            return donor
+        declined = _unfit(plan, span, donor) or self._of_another(donor)
+        if declined is not None:
+            return declined
+        blocks = _blocks(span, donor)
+        cost = self._storage.estimate_fetch_cost(donor, blocks.reshape(-1))
+        offer = Offer(span, donor.manifest, len(blocks), cost)
+        decision = self._decided(offer)
+        if isinstance(decision, Decline):
+            return Declined(Cause.DECLINED, decision.reason, offer)
+        rows = decision.blocks or Range(0, len(blocks))
+        part = "" if len(rows) == len(blocks) else f"blocks {rows} of {len(blocks)} were taken"
+        taken = blocks[rows.start : rows.end].reshape(-1)
+        return _Accepted(span, donor, rows, taken, offer, part)
 
-    def _lease(self, donor: Donor) -> Lease | Declined:
-        name = donor.manifest.donor
-        if name not in self._leases:
-            try:
-                self._leases[name] = self._storage.lease(donor, self._lease_seconds)
-            except GenerationFault as fault:
-                self._leases[name] = Declined(Cause.GENERATION, _first_line(fault))
-            except RuntimeFault as fault:
-                self._leases[name] = Declined(Cause.LEASE, _first_line(fault))
-        return self._leases[name]
+    def _taken(self, found: _Accepted | Declined) -> Taken | Declined:
+        if isinstance(found, Declined):
+            return found
+        lease = self._leases[found.donor.manifest.donor]
+        if isinstance(lease, Declined):
+            return replace(lease, offer=found.offer)
+        return Taken(found.span, lease, found.rows, found.blocks, found.offer, found.reason)
+
+    def _resolved(self, names: list[str]) -> dict[str, Donor | Declined]:
+        if not names:
+            return {}
+        try:
+            found = self._storage.resolve_all(names, self._rank)
+        except RuntimeFault as fault:
+            found = [fault] * len(names)
+        return {
+            name: one if isinstance(one, Donor) else Declined(Cause.DONOR, _first_line(one))
+            for name, one in zip(names, found, strict=True)
+        }
+
+    def _lease(self, donors: dict[str, Donor]) -> None:
+        if not donors:
+            return
+        try:
+            found = self._storage.lease_all(list(donors.values()), self._lease_seconds)
+        except ArgumentFault:  # of the settings
+            raise
+        except RuntimeFault as fault:
+            found = [fault] * len(donors)
+        for name, one in zip(donors, found, strict=True):
+            cause = Cause.GENERATION if isinstance(one, GenerationFault) else Cause.LEASE
+            self._leases[name] = (
+                one if isinstance(one, Lease) else Declined(cause, _first_line(one))
+            )
 
     def _of_another(self, donor: Donor) -> Declined | None:
         """Refuse a donor of another tenant or policy, however it got here."""
@@ -230,6 +262,11 @@ def _blocks(span: DonorSpan, donor: Donor) -> Ints:
     first = (span.source.start - manifest.source.start) // tokens
     rows = np.arange(first, first + len(span.source) // tokens)
     return rows[:, None] * shards + np.arange(shards)
+
+
+def _unleased(fault: RuntimeFault) -> Declined:
+    generation = isinstance(fault, GenerationFault)
+    return Declined(Cause.GENERATION if generation else Cause.LEASE, _first_line(fault))
 
 
 def _first_line(fault: RuntimeFault) -> str:

@@ -44,8 +44,17 @@ class Put:
 class Putting:
     """One `put`: what is known of each block so far."""
 
-    def __init__(self, store: BlockStore, wanted: Wanted, payloads: Any, own: Checksums) -> None:
+    def __init__(
+        self,
+        store: BlockStore,
+        wanted: Wanted,
+        payloads: Any,
+        own: Checksums,
+        *,
+        repair: bool = False,
+    ) -> None:
         self._store = store
+        self._repair = repair
         self._wanted = wanted
         self._payloads = payloads
         self._own = own
@@ -72,16 +81,22 @@ class Putting:
         """Store over what is there, unless it is another content's."""
         states, _ = self._store.look_up(self._wanted)
         self._states[states == BlockState.COLLISION] = PutState.COLLISION
-        free = np.flatnonzero(states != BlockState.COLLISION)
-        chosen = self._wanted.chosen(free)
+        self._store_over(np.flatnonzero(states != BlockState.COLLISION))
+        return Put(self._states, self._found)
+
+    def _store_over(self, which: Ints) -> None:
+        if not which.size:
+            return
+        chosen = self._wanted.chosen(which)
         # A record that outlives its block would speak of other bytes.
         self._store.kv.delete(record_keys(chosen.digests)).raise_for_status()
         worst = self._store.store_parts(chosen, self._payloads)
-        stored = worst == PutState.STORED
-        self._states[free[stored]] = self._store.store_records(
-            chosen.chosen(np.flatnonzero(stored)), self._own[free[stored]], if_absent=False
+        self._states[which] = worst
+        stored = which[worst == PutState.STORED]
+        self._found[stored] = self._own[stored]
+        self._states[stored] = self._store.store_records(
+            self._wanted.chosen(stored), self._own[stored], if_absent=False
         )
-        return Put(self._states, self._found)
 
     def _write_records(self, which: Ints) -> None:
         """Write the records of blocks whose values are all of this call."""
@@ -125,7 +140,7 @@ class Putting:
         which, states, records = which[same], states[same], records[same]
         # Values may have been evicted behind a first one that was not.
         _, new = self._store.store_rest(self._wanted.chosen(which), self._payloads, if_absent=True)
-        trusted = (states == BlockState.LANDED) & ~new & ~self._owned[which]
+        trusted = (states == BlockState.LANDED) & ~new & ~self._owned[which] & (not self._repair)
         self._adopt(which[trusted], records["checksum"][trusted])
         self._read_back(which[~trusted], records["checksum"][~trusted])
 
@@ -148,3 +163,8 @@ class Putting:
             self._states[mine] = self._store.store_records(
                 self._wanted.chosen(mine), self._own[mine], if_absent=False
             )
+        if self._repair:
+            damaged = np.isin(
+                states, (BlockState.LANDED, BlockState.MISSING, BlockState.WRONG_SIZE)
+            )
+            self._store_over(which[damaged & ~as_recorded & ~as_own])

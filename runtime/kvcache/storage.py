@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.manifest import BlockTable, KvLayout, Manifest
 from xiokv.runtime.kvcache.states import Ints, States
+
+_T = TypeVar("_T")
 
 
 class DonorMissingFault(RuntimeFault):
@@ -117,13 +119,15 @@ class Storage(Protocol):
 
     keyspace: Keyspace
 
-    def publish(self, offer: Offered, payloads: Any) -> Manifest:
+    def publish(self, offer: Offered, payloads: Any, *, repair: bool = False) -> Manifest:
         """Store a donor's blocks, then its manifest.
 
         Args:
             offer: what the blocks are.
             payloads: a contiguous buffer: blocks by tokens and then by shards, each at the
                 next multiple of 4 bytes.
+            repair: read back what is there already, and store over what is damaged; also over
+                a manifest of the same generation, or one that cannot be read.
 
         Raises:
             PublishFault: blocks could not be stored.
@@ -142,6 +146,13 @@ class Storage(Protocol):
             DocumentFault: its manifest cannot be read here.
         """
 
+    def resolve_all(self, donors: Sequence[str], rank: int = 0) -> list[Donor | RuntimeFault]:
+        """Find manifests of several donors at once; of one that fails, return the fault.
+
+        Raises:
+            RuntimeFault: nothing could be asked at all.
+        """
+
     def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
         """Tell which blocks are there."""
 
@@ -151,6 +162,13 @@ class Storage(Protocol):
         Raises:
             DonorMissingFault: it is not there any more.
             GenerationFault: it was published again since.
+        """
+
+    def lease_all(self, donors: Sequence[Donor], seconds: float) -> list[Lease | RuntimeFault]:
+        """Lease several donors at once; of one that fails, return the fault.
+
+        Raises:
+            RuntimeFault: nothing could be asked at all.
         """
 
     def estimate_fetch_cost(self, donor: Donor, blocks: Ints) -> FetchCost:
@@ -178,13 +196,33 @@ class Storage(Protocol):
         """End a lease; one that has ended already is no fault."""
 
     def remove(self, donor: str, rank: int = 0, *, blocks: bool = False) -> None:
-        """Remove a donor's manifest, and its blocks where asked.
+        """Remove a donor's manifest, and its blocks where asked, save those that are leased.
 
         Other donors may share the blocks; they then find them missing.
 
         Raises:
             LeasedFault: somebody holds a lease on it.
         """
+
+
+class OneByOne:
+    """`resolve` and `lease` of a storage that has `resolve_all` and `lease_all`."""
+
+    def resolve(self: Storage, donor: str, rank: int = 0) -> Donor:
+        """Find a donor's manifest: see `Storage`."""
+        (found,) = self.resolve_all([donor], rank)
+        return _or_raise(found)
+
+    def lease(self: Storage, donor: Donor, seconds: float) -> Lease:
+        """Keep a donor's blocks: see `Storage`."""
+        (found,) = self.lease_all([donor], seconds)
+        return _or_raise(found)
+
+
+def _or_raise(found: _T | RuntimeFault) -> _T:
+    if isinstance(found, RuntimeFault):
+        raise found
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +264,18 @@ def check_generation(manifest: Manifest, there: int) -> None:
         )
 
 
-def check_newer(offer: Offered, there: int) -> None:
+def check_newer(offer: Offered, there: int, same: bool = False) -> None:
     """Refuse to publish what is no newer than the store has.
 
+    Args:
+        offer: what is to be published.
+        there: generation that the store has.
+        same: allow the same one.
+
     Raises:
-        GenerationFault: it is not.
+        GenerationFault: it is not newer.
     """
-    if offer.generation <= there:
+    if offer.generation < there or (offer.generation == there and not same):
         raise GenerationFault(
             f"donor {offer.donor!r}: generation {offer.generation} is offered, and the store has"
             f" generation {there}; publish a higher one, or remove the donor first"

@@ -88,7 +88,7 @@ def on_a_namespace(rig: Rig) -> Place:
 @pytest.fixture
 def rig(xiokv_make: MakeRig) -> Rig:
     """A controller whose values are small, so that larger blocks are split."""
-    return xiokv_make(controller={"value_max": 8192}, queues=2, timeout=0.5)
+    return xiokv_make(controller={"value_max": 8192}, queues=2, timeout=20.0)
 
 
 @pytest.fixture(params=["memory", "nvme-kv"])

@@ -25,7 +25,7 @@ from xiokv.runtime.kvcache.plan import DonorSpan, FreshSpan, Plan
 from xiokv.runtime.kvcache.report import Cause, Report
 from xiokv.runtime.kvcache.states import BlockState
 from xiokv.runtime.kvcache.storage import Storage
-from xiokv.runtime.testing import Rig
+from xiokv.runtime.testing import MakeRig, Rig
 
 from .conftest import Place, on_a_namespace
 from .donors import BLOCK_TOKENS, Given, contents, layout, publish
@@ -261,7 +261,7 @@ def test_a_manifest_of_another_tenant_is_not_used(place: Place) -> None:
     """However it came under this tenant's key."""
     other = place.another(Keyspace("other"))
     publish(other)
-    place.storage.resolve = other.resolve  # type: ignore[method-assign]
+    place.storage.resolve_all = other.resolve_all  # type: ignore[method-assign]
     report = execute(place.storage, plan(donor(0, 0, 2)))
     assert report.spans[0].cause is Cause.TENANT
     assert "is of tenant 'other'" in report.spans[0].reason
@@ -344,6 +344,11 @@ class TestVerification:
 
 
 class TestStorageThatFails:
+    @pytest.fixture
+    def rig(self, xiokv_make: MakeRig) -> Rig:
+        """A controller that is given up on soon."""
+        return xiokv_make(controller={"value_max": 8192}, queues=2, timeout=1.0)
+
     def test_a_block_that_times_out_leaves_the_buffer_in_danger(self, rig: Rig) -> None:
         place = on_a_namespace(rig)
         given = publish(place.storage, rows=ROWS, shape=SHAPE)
@@ -371,7 +376,8 @@ class TestStorageThatFails:
             rig.faults.hang()
             return lease
 
-        lease_of, place.storage.lease = place.storage.lease, lease_then_die  # type: ignore[method-assign]
+        lease_of = place.storage.lease_all
+        place.storage.lease_all = lease_then_die  # type: ignore[method-assign]
         report = execute(place.storage, PLAN, Hook(decide))
         assert report.materialised == []
         assert (report.spans[1].states == BlockState.TIMEOUT).all()

@@ -12,14 +12,16 @@ from msgspec.structs import replace as with_fields
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.documents import DocumentFault
 from xiokv.runtime.kvcache.donor_index import DonorIndex
-from xiokv.runtime.kvcache.keyspace import Keyspace
+from xiokv.runtime.kvcache.keyspace import Keyspace, record_keys
 from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.kvcache.manifest import Manifest, Rope
 from xiokv.runtime.kvcache.states import BlockState, PutState
 from xiokv.runtime.kvcache.storage import (
+    Donor,
     DonorMissingFault,
     Fetch,
     GenerationFault,
+    Lease,
     LeasedFault,
     Offered,
     PublishFault,
@@ -401,3 +403,124 @@ def test_no_lease_is_given_while_its_donor_is_removed(rig: Rig) -> None:
         storage.remove("donor")
         with pytest.raises(DonorMissingFault):
             given[0].result()
+
+
+class TestRepair:
+    CHANGES = {  # noqa: RUF012
+        "missing": lambda value: None,
+        "truncated": lambda value: value[:-4],
+        "a bit": lambda value: bytes([value[0] ^ 1]) + value[1:],
+    }
+
+    @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+    def test_what_is_damaged_is_stored_again(self, place: Place, change: Any) -> None:
+        shape = layout(100, 20000)
+        given = publish(place.storage, shape=shape)
+        place.damage(bytes.fromhex(given.manifest.blocks[3].key), change)
+        place.storage.publish(
+            Offered("donor", shape, contents(8, 1000)), joined(given.blocks), repair=True
+        )
+        states, slots = fetched(place, given, list(range(16)))
+        assert (states == BlockState.VERIFIED).all()
+        assert (slots[3, :20000] == given.blocks[3]).all()
+
+    def test_what_is_whole_stays_as_it_is(self, place: Place) -> None:
+        given = publish(place.storage)
+        others = joined(payloads(layout(), 8, seed=2))
+        offer = Offered("another", layout(), contents(8, 1000))
+        manifest = place.storage.publish(offer, others, repair=True)
+        assert manifest.blocks == given.manifest.blocks
+        states, _ = fetched(place, given, list(range(8)))
+        assert (states == BlockState.VERIFIED).all()
+
+    def test_an_older_generation_stays_refused(self, place: Place) -> None:
+        given = publish(place.storage, generation=3)
+        offer = Offered("donor", layout(), contents(8, 1000), generation=2)
+        with pytest.raises(GenerationFault):
+            place.storage.publish(offer, joined(given.blocks), repair=True)
+
+    def test_what_a_writer_left_who_was_interrupted_is_stored_over(self, rig: Rig) -> None:
+        """Values of other last bits, and no record."""
+        place = on_a_namespace(rig)
+        given = publish(place.storage, shape=layout(20000))
+        rig.kv.delete(record_keys(place.storage.resolve("donor").table.digests)).raise_for_status()
+        others = payloads(layout(20000), 8, seed=2)
+        offer = Offered("donor", layout(20000), contents(8, 1000), generation=1)
+        with pytest.raises(PublishFault, match="block 0: CONFLICT"):
+            place.storage.publish(offer, joined(others))
+        manifest = place.storage.publish(offer, joined(others), repair=True)
+        states, slots = fetched(place, Given(manifest, given.blocks), list(range(8)))
+        assert (states == BlockState.VERIFIED).all()
+        assert (slots[:, :20000] == np.stack(others)).all()
+
+    def test_a_head_that_cannot_be_read_is_published_over_or_removed(self, rig: Rig) -> None:
+        storage = on_a_namespace(rig).storage
+        publish(storage)
+        key = TENANT.donor_key("donor", 0)
+        for mend in (
+            lambda: storage.publish(
+                Offered("donor", layout(), contents(8, 1000)),
+                joined(payloads(layout(), 8)),
+                repair=True,
+            ),
+            lambda: storage.remove("donor"),
+        ):
+            rig.kv.store([key], [b"no head"]).raise_for_status()
+            with pytest.raises(DocumentFault, match="its head cannot be read"):
+                publish(storage)
+            mend()
+        with pytest.raises(DonorMissingFault):
+            storage.resolve("donor")
+
+    def test_a_head_of_another_donor_is_not_removed(self, rig: Rig) -> None:
+        storage = on_a_namespace(rig).storage
+        publish(storage, "one")
+        head = bytearray(4096)
+        size = int(rig.kv.retrieve([TENANT.donor_key("one", 0)], head).value_size[0])
+        rig.kv.store([TENANT.donor_key("two", 0)], [bytes(head[:size])]).raise_for_status()
+        with pytest.raises(DocumentFault, match="is the head of donor 'one'"):
+            storage.remove("two")
+        assert storage.resolve("one")
+
+
+def test_blocks_that_another_donor_has_leased_stay(place: Place) -> None:
+    given = publish(place.storage, "one")
+    place.storage.publish(Offered("two", layout(), contents(8, 1000)), joined(given.blocks))
+    lease = place.storage.lease(place.storage.resolve("one"), 10)
+    place.storage.remove("two", blocks=True)
+    assert place.storage.present(lease.donor.table.digests).all()
+    place.storage.release(lease)
+    place.storage.remove("one", blocks=True)
+    assert not place.storage.present(lease.donor.table.digests).any()
+
+
+def test_an_older_manifest_does_not_stay(rig: Rig) -> None:
+    storage = on_a_namespace(rig).storage
+    seen = []
+    for generation in range(3):
+        publish(storage, generation=generation)
+        seen.append(len(list(rig.kv.list())))
+    assert len(set(seen)) == 1
+
+
+def test_many_donors_take_as_few_batches_as_one(rig: Rig) -> None:
+    storage = on_a_namespace(rig).storage
+    names = [f"donor {index}" for index in range(8)]
+    for seed, name in enumerate(names, start=1):
+        publish(storage, name, seed=seed)
+    batches: list[int] = []
+    retrieve = rig.kv.retrieve
+
+    def counted(keys: Any, *arguments: Any, **options: Any) -> Any:
+        batches.append(len(keys))
+        return retrieve(keys, *arguments, **options)
+
+    rig.kv.retrieve = counted  # type: ignore[method-assign]
+    found = storage.resolve_all([*names, "nobody"])
+    assert batches == [9, 8]
+    assert [type(one).__name__ for one in found] == ["Donor"] * 8 + ["DonorMissingFault"]
+    leases = storage.lease_all([one for one in found if isinstance(one, Donor)], 10)
+    assert batches == [9, 8, 8]
+    assert [one.donor.manifest.donor for one in leases if isinstance(one, Lease)] == names
+    storage.resolve_all(names)
+    assert batches == [9, 8, 8, 8], "manifests are remembered"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from xiokv.runtime import home
 from xiokv.runtime.drivers.host import Stream
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import RuntimeFault
@@ -92,3 +93,12 @@ def test_a_child_that_drops_the_parents_kv_does_not_close_it(module: Module) -> 
         with pytest.raises(RuntimeFault, match="all 1 queue pairs are taken"):
             module.attach(emulator)
         held[0].close()
+
+
+def test_a_finaliser_at_the_end_of_the_interpreter_knows_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = home.Home("thing")
+    monkeypatch.setattr(home, "os", None)
+    assert here.is_here
+    here.check()
