@@ -28,7 +28,7 @@ from xiokv.runtime.kvcache.wanted import one_after_the_other
 from xiokv.runtime.log import log
 
 Verify = Literal["now", "later", "never"]
-Policy = Literal["tail", "span"]
+OnBadBlock = Literal["tail", "span"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Settings:
 
     Attributes:
         verify: compare checksums before the report, by `Executor.settle` later, or never.
-        policy: what a bad block makes fresh: its span, or what is behind it (`tail`).
+        on_bad_block: what becomes fresh by it: what is behind it in its span, or the span.
         lease_seconds: for how long blocks are leased.
         layout: of the request's own blocks, to count exact hits by the plan's contents.
         rank: tensor-parallel rank whose blocks are fetched.
     """
 
     verify: Verify = "now"
-    policy: Policy = "tail"
+    on_bad_block: OnBadBlock = "tail"
     lease_seconds: float = 30.0
     layout: KvLayout | None = None
     rank: int = 0
@@ -79,7 +79,10 @@ class Executor:
         allocate: Callable[[int], Any] | None = None,
         settings: Settings = Settings(),
     ) -> None:
-        for name, allowed in (("verify", ("now", "later", "never")), ("policy", ("tail", "span"))):
+        for name, allowed in (
+            ("verify", ("now", "later", "never")),
+            ("on_bad_block", ("tail", "span")),
+        ):
             if getattr(settings, name) not in allowed:
                 raise ArgumentFault(
                     f"{name} is {getattr(settings, name)!r}; allowed are {', '.join(allowed)}"
@@ -226,7 +229,7 @@ class Executor:
         reason = f"block {report.accepted.start + first}, shard {shard}: {state.name}"
         if fault is not None:
             cause, reason = Cause.STORAGE, str(fault).splitlines()[0]
-        landed = first if self._settings.policy == "tail" else 0
+        landed = first if self._settings.on_bad_block == "tail" else 0
         return replace(report, landed=landed, cause=cause, reason=reason)
 
     def _exact_blocks(self, plan: Plan) -> int | None:

@@ -24,11 +24,11 @@ from xiokv.runtime.kvcache.leases import Clock, LeaseBook
 from xiokv.runtime.kvcache.manifest import Handle, Manifest
 from xiokv.runtime.kvcache.publishing import (
     check_digests,
-    check_offer,
+    check_new_donor,
+    digests_of,
     manifest_of,
-    offered_digests,
-    offered_sizes,
     refuse_unstored,
+    sizes_of,
 )
 from xiokv.runtime.kvcache.states import BlockState, Ints, States
 from xiokv.runtime.kvcache.storage import (
@@ -37,7 +37,7 @@ from xiokv.runtime.kvcache.storage import (
     FetchCost,
     GenerationFault,
     Lease,
-    Offered,
+    NewDonor,
     OneByOne,
     check_generation,
     check_newer,
@@ -87,16 +87,16 @@ class KvStorage(OneByOne):
         # No lease is given between the check for leases and the end of the head.
         self._removing = threading.Lock()
 
-    def publish(self, offer: Offered, payloads: Any, *, repair: bool = False) -> Manifest:
+    def publish(self, new: NewDonor, payloads: Any, *, repair: bool = False) -> Manifest:
         """Store blocks that are not there, then manifest and head: see `Storage`."""
-        check_offer(self.keyspace, offer)
-        digests, sizes = offered_digests(self.keyspace, offer), offered_sizes(offer)
-        before = self._before(offer, repair)
+        check_new_donor(self.keyspace, new)
+        digests, sizes = digests_of(self.keyspace, new), sizes_of(new)
+        before = self._before(new, repair)
         put = self.blocks.put(digests, payloads, sizes=sizes, repair=repair)
-        refuse_unstored(offer, put.states)
+        refuse_unstored(new, put.states)
         manifest = manifest_of(
             self.keyspace,
-            offer,
+            new,
             digests,
             put.checksums,
             algorithm=self.blocks.checksum,
@@ -189,16 +189,16 @@ class KvStorage(OneByOne):
                 part_bytes=found.manifest.part_bytes,
             )
 
-    def _before(self, offer: Offered, repair: bool) -> Head | None:
+    def _before(self, new: NewDonor, repair: bool) -> Head | None:
         """Return the head that a donor has before it is published."""
         try:
-            head = self._index.head(offer.donor, offer.layout.parallel.tp_rank)
+            head = self._index.head(new.donor, new.layout.parallel.tp_rank)
         except UnreadableHeadFault:
             if repair:
                 return None
             raise
         if head is not None:
-            check_newer(offer, head.generation, repair)
+            check_newer(new, head.generation, repair)
         return head
 
     def _leased(

@@ -100,12 +100,12 @@ class Shard(Struct, frozen=True, kw_only=True):
 
     Attributes:
         layers: of which layers.
-        part: keys, values, both, or the state of a recurrent layer.
+        tensors: keys, values, both, or the state of a recurrent layer.
         bytes: size of the block; all of a shard have the same.
     """
 
     layers: Range
-    part: Literal["k", "v", "kv", "state"] = "kv"
+    tensors: Literal["k", "v", "kv", "state"] = "kv"
     bytes: Positive
 
 
@@ -279,10 +279,10 @@ def _layout_problems(layout: KvLayout) -> Iterator[str]:
         name = f"layout.shards[{index}]"
         if shard.layers.end <= shard.layers.start:
             yield f"{name}.layers: {shard.layers} holds no layer"
-        parts = ("k", "v") if shard.part == "kv" else (shard.part,)
-        for part in parts:
+        kinds = ("k", "v") if shard.tensors == "kv" else (shard.tensors,)
+        for kind in kinds:
             for layer in range(shard.layers.start, min(shard.layers.end, 1 << 16)):
-                other = seen.setdefault((part, layer), index)
+                other = seen.setdefault((kind, layer), index)
                 if other != index:
-                    yield f"{name}: {part} of layer {layer} is in shard {other}, too"
+                    yield f"{name}: {kind} of layer {layer} is in shard {other}, too"
                     return

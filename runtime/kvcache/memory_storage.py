@@ -17,11 +17,11 @@ from xiokv.runtime.kvcache.leases import Clock, LeaseBook
 from xiokv.runtime.kvcache.manifest import Manifest
 from xiokv.runtime.kvcache.memory import on_host, slices
 from xiokv.runtime.kvcache.publishing import (
-    check_offer,
+    check_new_donor,
+    digests_of,
     manifest_of,
-    offered_digests,
-    offered_sizes,
     refuse_unstored,
+    sizes_of,
 )
 from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
 from xiokv.runtime.kvcache.storage import (
@@ -30,7 +30,7 @@ from xiokv.runtime.kvcache.storage import (
     FetchCost,
     GenerationFault,
     Lease,
-    Offered,
+    NewDonor,
     OneByOne,
     check_generation,
     check_newer,
@@ -70,16 +70,16 @@ class MemoryStorage(OneByOne):
         self._leases = LeaseBook(clock)
         self._lock = threading.RLock()
 
-    def publish(self, offer: Offered, payloads: Any, *, repair: bool = False) -> Manifest:
+    def publish(self, new: NewDonor, payloads: Any, *, repair: bool = False) -> Manifest:
         """Store blocks that are not there, then the manifest: see `Storage`."""
-        check_offer(self.keyspace, offer)
-        digests, sizes = offered_digests(self.keyspace, offer), offered_sizes(offer)
+        check_new_donor(self.keyspace, new)
+        digests, sizes = digests_of(self.keyspace, new), sizes_of(new)
         offsets = one_after_the_other(sizes)
         memory = on_host("payloads", payloads)
         check_within("payloads", memory.size, offsets, sizes)
         with self._lock:
-            self._check_newer(offer, repair)
-            refuse_unstored(offer, self._put_states(digests))
+            self._check_newer(new, repair)
+            refuse_unstored(new, self._put_states(digests))
             keys = [digest[:KEY_SIZE].tobytes() for digest in digests]
             given = slices(memory, offsets, sizes)
             for key, digest, payload in zip(keys, digests, given, strict=True):
@@ -89,13 +89,13 @@ class MemoryStorage(OneByOne):
             kept = b"".join(self._records[key][1] for key in keys)
             manifest = manifest_of(
                 self.keyspace,
-                offer,
+                new,
                 digests,
                 np.frombuffer(kept, np.uint8).reshape(len(keys), -1),
                 algorithm=self._checksum,
                 part_bytes=0,
             )
-            self._manifests[offer.donor, offer.layout.parallel.tp_rank] = manifest
+            self._manifests[new.donor, new.layout.parallel.tp_rank] = manifest
         return manifest
 
     def resolve_all(self, donors: Sequence[str], rank: int = 0) -> list[Donor | RuntimeFault]:
@@ -178,10 +178,10 @@ class MemoryStorage(OneByOne):
             return fault
         return self._leases.give(donor, seconds)
 
-    def _check_newer(self, offer: Offered, repair: bool) -> None:
-        there = self._manifests.get((offer.donor, offer.layout.parallel.tp_rank))
+    def _check_newer(self, new: NewDonor, repair: bool) -> None:
+        there = self._manifests.get((new.donor, new.layout.parallel.tp_rank))
         if there is not None:
-            check_newer(offer, there.generation, repair)
+            check_newer(new, there.generation, repair)
 
     def _fetched(self, fetch: Fetch, view: Any) -> States:
         table = fetch.lease.donor.table

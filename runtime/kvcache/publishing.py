@@ -10,22 +10,22 @@ from xiokv.runtime.kvcache.documents import DocumentFault, Range
 from xiokv.runtime.kvcache.keyspace import DIGEST_SIZE, KEY_SIZE, Digests, Keyspace, layout_id
 from xiokv.runtime.kvcache.manifest import Block, Handle, Manifest
 from xiokv.runtime.kvcache.states import Ints, PutState, States
-from xiokv.runtime.kvcache.storage import Offered, PublishFault
+from xiokv.runtime.kvcache.storage import NewDonor, PublishFault
 
 
-def check_offer(keyspace: Keyspace, offer: Offered) -> None:
+def check_new_donor(keyspace: Keyspace, new: NewDonor) -> None:
     """Refuse what could not be read back, before anything of it is stored.
 
     Raises:
         DocumentFault: a field is wrong; the message names it.
     """
-    start, target = offer.start, offer.target_start
+    start, target = new.start, new.target_start
     draft = Manifest(
-        donor=offer.donor,
+        donor=new.donor,
         tenant=keyspace.tenant,
         policy=keyspace.policy,
-        generation=offer.generation,
-        layout=offer.layout,
+        generation=new.generation,
+        layout=new.layout,
         source=Range(start, start),
         target=None if target is None else Range(target, target),
         blocks=(),
@@ -33,7 +33,7 @@ def check_offer(keyspace: Keyspace, offer: Offered) -> None:
     Manifest.from_json(draft.canonical)
 
 
-def refuse_unstored(offer: Offered, states: States) -> None:
+def refuse_unstored(new: NewDonor, states: States) -> None:
     """Refuse to publish a donor of which blocks are not stored.
 
     Raises:
@@ -42,18 +42,18 @@ def refuse_unstored(offer: Offered, states: States) -> None:
     failed = np.flatnonzero(states > PutState.SHARED)
     if failed.size:
         raise PublishFault(
-            f"donor {offer.donor!r} was not published: {failed.size} of {len(states)} blocks"
+            f"donor {new.donor!r} was not published: {failed.size} of {len(states)} blocks"
             f" are not stored; block {failed[0]}: {PutState(states[failed[0]]).name}",
             states,
         )
 
 
-def offered_digests(keyspace: Keyspace, offer: Offered) -> Digests:
+def digests_of(keyspace: Keyspace, new: NewDonor) -> Digests:
     """Return the digest of each block, by tokens and then by shards."""
-    shards = offer.layout.shards
-    found = np.empty((len(offer.contents), len(shards), DIGEST_SIZE), np.uint8)
+    shards = new.layout.shards
+    found = np.empty((len(new.contents), len(shards), DIGEST_SIZE), np.uint8)
     for index, shard in enumerate(shards):
-        found[:, index] = keyspace.digests(layout_id(offer.layout, shard), offer.contents)
+        found[:, index] = keyspace.digests(layout_id(new.layout, shard), new.contents)
     digests = found.reshape(-1, DIGEST_SIZE)
     keys = {digest[:KEY_SIZE].tobytes() for digest in digests}
     if len(keys) != len(digests):
@@ -64,9 +64,9 @@ def offered_digests(keyspace: Keyspace, offer: Offered) -> Digests:
     return digests
 
 
-def offered_sizes(offer: Offered) -> Ints:
+def sizes_of(new: NewDonor) -> Ints:
     """Return the size of each block."""
-    return np.tile([shard.bytes for shard in offer.layout.shards], len(offer.contents))
+    return np.tile([shard.bytes for shard in new.layout.shards], len(new.contents))
 
 
 def check_digests(keyspace: Keyspace, manifest: Manifest) -> None:
@@ -92,7 +92,7 @@ def check_digests(keyspace: Keyspace, manifest: Manifest) -> None:
 
 def manifest_of(
     keyspace: Keyspace,
-    offer: Offered,
+    new: NewDonor,
     digests: Digests,
     checksums: Checksums,
     *,
@@ -105,8 +105,8 @@ def manifest_of(
     Raises:
         DocumentFault: what was offered does not fit together.
     """
-    sizes = offered_sizes(offer)
-    contents = np.repeat([content.hex() for content in offer.contents], len(offer.layout.shards))
+    sizes = sizes_of(new)
+    contents = np.repeat([content.hex() for content in new.contents], len(new.layout.shards))
     blocks = tuple(
         Block(key=digest[: 2 * KEY_SIZE], digest=digest, content=content, checksum=sum_, bytes=size)
         for digest, content, sum_, size in zip(
@@ -117,15 +117,15 @@ def manifest_of(
             strict=True,
         )
     )
-    tokens = len(offer.contents) * offer.layout.block_tokens
-    target = offer.target_start
+    tokens = len(new.contents) * new.layout.block_tokens
+    target = new.target_start
     manifest = Manifest(
-        donor=offer.donor,
+        donor=new.donor,
         tenant=keyspace.tenant,
         policy=keyspace.policy,
-        generation=offer.generation,
-        layout=offer.layout,
-        source=Range(offer.start, offer.start + tokens),
+        generation=new.generation,
+        layout=new.layout,
+        source=Range(new.start, new.start + tokens),
         target=None if target is None else Range(target, target + tokens),
         checksum=algorithm,
         part_bytes=part_bytes if (sizes > part_bytes).any() else 0,

@@ -119,11 +119,11 @@ class Storage(Protocol):
 
     keyspace: Keyspace
 
-    def publish(self, offer: Offered, payloads: Any, *, repair: bool = False) -> Manifest:
+    def publish(self, new: NewDonor, payloads: Any, *, repair: bool = False) -> Manifest:
         """Store a donor's blocks, then its manifest.
 
         Args:
-            offer: what the blocks are.
+            new: what the blocks are.
             payloads: a contiguous buffer: blocks by tokens and then by shards, each at the
                 next multiple of 4 bytes.
             repair: read back what is there already, and store over what is damaged; also over
@@ -226,7 +226,7 @@ def _or_raise(found: _T | RuntimeFault) -> _T:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class NewDonor:
     """A donor to publish.
 
     Attributes:
@@ -264,19 +264,19 @@ def check_generation(manifest: Manifest, there: int) -> None:
         )
 
 
-def check_newer(offer: Offered, there: int, same: bool = False) -> None:
+def check_newer(new: NewDonor, there: int, same: bool = False) -> None:
     """Refuse to publish what is no newer than the store has.
 
     Args:
-        offer: what is to be published.
+        new: what is to be published.
         there: generation that the store has.
         same: allow the same one.
 
     Raises:
         GenerationFault: it is not newer.
     """
-    if offer.generation < there or (offer.generation == there and not same):
+    if new.generation < there or (new.generation == there and not same):
         raise GenerationFault(
-            f"donor {offer.donor!r}: generation {offer.generation} is offered, and the store has"
+            f"donor {new.donor!r}: generation {new.generation} is offered, and the store has"
             f" generation {there}; publish a higher one, or remove the donor first"
         )

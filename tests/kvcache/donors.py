@@ -11,7 +11,7 @@ import numpy.typing as npt
 from xiokv.runtime.kvcache.documents import Range
 from xiokv.runtime.kvcache.keyspace import Keyspace, token_digests
 from xiokv.runtime.kvcache.manifest import Heads, KvLayout, Manifest, Model, Parallel, Rope, Shard
-from xiokv.runtime.kvcache.storage import Offered, Storage
+from xiokv.runtime.kvcache.storage import NewDonor, Storage
 
 BLOCK_TOKENS = 16
 TENANT = Keyspace("acme", secret=b"of acme")
@@ -81,5 +81,5 @@ def publish(
     shape = shape or layout()
     blocks = payloads(shape, rows, seed)
     offered.setdefault("contents", contents(rows, 1000 * seed))
-    manifest = storage.publish(Offered(name, shape, **offered), joined(blocks))
+    manifest = storage.publish(NewDonor(name, shape, **offered), joined(blocks))
     return Given(manifest, blocks)

@@ -292,7 +292,7 @@ class TestBadBlocks:
     ) -> None:
         # Block 4 of the donor is block 3 of the span; its first shard is one value.
         place.damage(bytes.fromhex(given.manifest.blocks[2 * 4].key), change)
-        report = execute(place.storage, PLAN, policy=policy)
+        report = execute(place.storage, PLAN, on_bad_block=policy)
         assert blocks_of(report.materialised) == left
         assert check_bytes(report, {"donor": given}) == len(left)
         assert report.spans[1].cause is Cause.BLOCK
@@ -531,7 +531,7 @@ def test_a_plan_that_cannot_be_is_refused(place: Place) -> None:
         execute(place.storage, plan(donor(1, 0, 1)))
 
 
-@pytest.mark.parametrize(("name", "value"), [("verify", "sometimes"), ("policy", "block")])
+@pytest.mark.parametrize(("name", "value"), [("verify", "sometimes"), ("on_bad_block", "block")])
 def test_settings_are_of_those_allowed(place: Place, name: str, value: str) -> None:
     with pytest.raises(ArgumentFault, match=f"{name} is '{value}'; allowed are"):
         execute(place.storage, PLAN, **{name: value})

@@ -24,7 +24,7 @@ from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.kvcache.materialiser import Accept, AcceptAll, Decision, Decline, Offer
 from xiokv.runtime.kvcache.plan import DonorSpan, FreshSpan, Plan
 from xiokv.runtime.kvcache.report import Cause, Report
-from xiokv.runtime.kvcache.storage import Offered
+from xiokv.runtime.kvcache.storage import NewDonor
 from xiokv.runtime.module import Module
 from xiokv.runtime.testing.rig import Rig, make_rig
 
@@ -44,11 +44,11 @@ def block(donor: str, generation: int, index: int) -> Any:
     return np.random.default_rng(seed).integers(0, 256, size, np.uint8)
 
 
-def offered(donor: str, generation: int) -> tuple[Offered, Any]:
+def offered(donor: str, generation: int) -> tuple[NewDonor, Any]:
     """Return a donor of a generation: another generation has other tokens."""
     first = 1000 * ord(donor) + 100_000 * generation
     payload = [block(donor, generation, index) for index in range(ROWS * SHARDS)]
-    return Offered(donor, SHAPE, contents(ROWS, first), generation=generation), joined(payload)
+    return NewDonor(donor, SHAPE, contents(ROWS, first), generation=generation), joined(payload)
 
 
 @st.composite
@@ -282,7 +282,7 @@ def test_no_wrong_byte_is_ever_materialised(
                 except RuntimeFault:  # an earlier fault took away what this one needs
                     event(f"{name}: not possible any more")
         executor = Executor(
-            world.storage, Hook(number), settings=Settings(verify=verify, policy=policy)
+            world.storage, Hook(number), settings=Settings(verify=verify, on_bad_block=policy)
         )
         for plan in plans:
             report = executor.settle(executor.execute(plan))

@@ -100,7 +100,7 @@ WRONG = {
     "layout.heads.kv_heads": 1.5,
     "layout.parallel.tp_rank": 2,
     "layout.shards": [],
-    "layout.shards[1].part": "q",
+    "layout.shards[1].tensors": "q",
     "layout.shards[1].layers": [4, 4],
     "layout.shards[1].bytes": 0,
     "blocks[2].key": "00" * 16,

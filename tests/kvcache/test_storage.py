@@ -23,7 +23,7 @@ from xiokv.runtime.kvcache.storage import (
     GenerationFault,
     Lease,
     LeasedFault,
-    Offered,
+    NewDonor,
     PublishFault,
 )
 from xiokv.runtime.testing import Rig
@@ -112,7 +112,7 @@ class TestPublish:
         given = publish(place.storage)
         others = payloads(layout(), 8, seed=2)
         manifest = place.storage.publish(
-            Offered("again", layout(), contents(8, 1000)), joined(others)
+            NewDonor("again", layout(), contents(8, 1000)), joined(others)
         )
         assert manifest.blocks == given.manifest.blocks
         states, slots = fetched(place, Given(manifest, given.blocks), list(range(8)))
@@ -305,7 +305,7 @@ def test_nothing_is_stored_of_what_could_not_be_read(place: Place, fields: Any) 
     before = stored(place)
     offer = {"donor": "donor", "layout": layout(), "contents": contents(2), "generation": 1}
     with pytest.raises(DocumentFault):
-        place.storage.publish(Offered(**(offer | fields)), np.zeros(8192, np.uint8))
+        place.storage.publish(NewDonor(**(offer | fields)), np.zeros(8192, np.uint8))
     assert stored(place) == before
     assert place.storage.resolve("donor").manifest == kept
 
@@ -319,7 +319,7 @@ def test_a_donor_of_many_bytes_is_refused_before_it_is_split(place: Place) -> No
     for size in (1 << 40, (1 << 53) - 1):
         with pytest.raises(ArgumentFault, match="leaves payloads, which has 8192 bytes"):
             place.storage.publish(
-                Offered("donor", layout(size), contents(2)), np.zeros(8192, np.uint8)
+                NewDonor("donor", layout(size), contents(2)), np.zeros(8192, np.uint8)
             )
 
 
@@ -363,7 +363,7 @@ class TestBuffers:
 
     def test_payloads_that_end_too_early_are_refused(self, place: Place) -> None:
         with pytest.raises(ArgumentFault, match="leaves payloads"):
-            place.storage.publish(Offered("donor", layout(), contents(2)), bytes(8191))
+            place.storage.publish(NewDonor("donor", layout(), contents(2)), bytes(8191))
         with pytest.raises(DonorMissingFault):
             place.storage.resolve("donor")
 
@@ -418,7 +418,7 @@ class TestRepair:
         given = publish(place.storage, shape=shape)
         place.damage(bytes.fromhex(given.manifest.blocks[3].key), change)
         place.storage.publish(
-            Offered("donor", shape, contents(8, 1000)), joined(given.blocks), repair=True
+            NewDonor("donor", shape, contents(8, 1000)), joined(given.blocks), repair=True
         )
         states, slots = fetched(place, given, list(range(16)))
         assert (states == BlockState.VERIFIED).all()
@@ -427,7 +427,7 @@ class TestRepair:
     def test_what_is_whole_stays_as_it_is(self, place: Place) -> None:
         given = publish(place.storage)
         others = joined(payloads(layout(), 8, seed=2))
-        offer = Offered("another", layout(), contents(8, 1000))
+        offer = NewDonor("another", layout(), contents(8, 1000))
         manifest = place.storage.publish(offer, others, repair=True)
         assert manifest.blocks == given.manifest.blocks
         states, _ = fetched(place, given, list(range(8)))
@@ -435,7 +435,7 @@ class TestRepair:
 
     def test_an_older_generation_stays_refused(self, place: Place) -> None:
         given = publish(place.storage, generation=3)
-        offer = Offered("donor", layout(), contents(8, 1000), generation=2)
+        offer = NewDonor("donor", layout(), contents(8, 1000), generation=2)
         with pytest.raises(GenerationFault):
             place.storage.publish(offer, joined(given.blocks), repair=True)
 
@@ -445,7 +445,7 @@ class TestRepair:
         given = publish(place.storage, shape=layout(20000))
         rig.kv.delete(record_keys(place.storage.resolve("donor").table.digests)).raise_for_status()
         others = payloads(layout(20000), 8, seed=2)
-        offer = Offered("donor", layout(20000), contents(8, 1000), generation=1)
+        offer = NewDonor("donor", layout(20000), contents(8, 1000), generation=1)
         with pytest.raises(PublishFault, match="block 0: CONFLICT"):
             place.storage.publish(offer, joined(others))
         manifest = place.storage.publish(offer, joined(others), repair=True)
@@ -459,7 +459,7 @@ class TestRepair:
         key = TENANT.donor_key("donor", 0)
         for mend in (
             lambda: storage.publish(
-                Offered("donor", layout(), contents(8, 1000)),
+                NewDonor("donor", layout(), contents(8, 1000)),
                 joined(payloads(layout(), 8)),
                 repair=True,
             ),
@@ -485,7 +485,7 @@ class TestRepair:
 
 def test_blocks_that_another_donor_has_leased_stay(place: Place) -> None:
     given = publish(place.storage, "one")
-    place.storage.publish(Offered("two", layout(), contents(8, 1000)), joined(given.blocks))
+    place.storage.publish(NewDonor("two", layout(), contents(8, 1000)), joined(given.blocks))
     lease = place.storage.lease(place.storage.resolve("one"), 10)
     place.storage.remove("two", blocks=True)
     assert place.storage.present(lease.donor.table.digests).all()

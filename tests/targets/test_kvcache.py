@@ -15,7 +15,7 @@ from xiokv.runtime.kvcache import (
     Executor,
     FreshSpan,
     KvStorage,
-    Offered,
+    NewDonor,
     Plan,
     Range,
     Report,
@@ -51,7 +51,7 @@ def test_a_plan_is_carried_out(target: Target, place: Place) -> None:
     with make_rig(target.module, controller=CONTROLLER, queues=2, timeout=20.0) as rig:
         storage = KvStorage(rig.kv, TENANT)
         memory = target.memory(joined(blocks), place)
-        manifest = storage.publish(Offered("donor", SHAPE, contents(ROWS)), memory)
+        manifest = storage.publish(NewDonor("donor", SHAPE, contents(ROWS)), memory)
         allocate = partial(target.module.empty, place=place)
         report = Executor(storage, allocate=allocate).execute(PLAN)
         assert report.verified

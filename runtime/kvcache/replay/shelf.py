@@ -18,7 +18,7 @@ from xiokv.runtime.kvcache.plan import Plan
 from xiokv.runtime.kvcache.replay.contents import content
 from xiokv.runtime.kvcache.replay.layouts import layout_of
 from xiokv.runtime.kvcache.replay.payloads import Payloads
-from xiokv.runtime.kvcache.storage import DonorMissingFault, Offered, Storage
+from xiokv.runtime.kvcache.storage import DonorMissingFault, NewDonor, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Shelf:
         self._store(name, rows, wanted.block_tokens, generation)
 
     def _store(self, name: str, rows: Range, block_tokens: int, generation: int) -> None:
-        offer = Offered(
+        offer = NewDonor(
             name,
             layout_of(block_tokens, self._payloads.sizes),
             [content(name, row) for row in range(rows.start, rows.end)],
