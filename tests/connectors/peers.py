@@ -43,6 +43,7 @@ class Release:
 
 SGLANG = Release("sglang", "0.5.23", "manylinux_2_34_x86_64", "cp311")
 LMCACHE = Release("lmcache", "0.5.6", "manylinux_2_28_x86_64", "cp311")
+SEMBLEND = Release("semblend", "0.3.25", "manylinux_2_28_x86_64", "cp311")
 VLLM = Release("vllm", "0.33.0", "manylinux_2_28_x86_64", "abi3")
 
 
