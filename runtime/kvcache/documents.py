@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -30,13 +30,25 @@ INTEGER_MAX = (1 << 53) - 1
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Count = Annotated[int, Meta(ge=0, le=INTEGER_MAX)]
 Positive = Annotated[int, Meta(ge=1, le=INTEGER_MAX)]
-# A $ alone would let a newline follow.
-Hex16 = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}(?!\n)$", description="16 bytes in hex")]
-Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}(?!\n)$", description="32 bytes in hex")]
-HexDigest = Annotated[
-    str,
-    Meta(pattern=r"^([0-9a-f]{2}){16,64}(?!\n)$", description="16 to 64 bytes in hex"),
-]
+
+
+def _hex_of(least: int, most: int, said: str) -> Meta:
+    """Return what is said of bytes in hex: to msgspec the length, by `hex_problems` the rest.
+
+    A pattern for each of a manifest's many digests takes most of the time of reading it.
+    """
+    digits = f"{least}" if least == most else f"{least},{most}"
+    return Meta(
+        min_length=2 * least,
+        max_length=2 * most,
+        description=f"{said} in hex",
+        extra_json_schema={"pattern": f"^([0-9a-f]{{2}}){{{digits}}}$"},
+    )
+
+
+Hex16 = Annotated[str, _hex_of(16, 16, "16 bytes")]
+Hex32 = Annotated[str, _hex_of(32, 32, "32 bytes")]
+HexDigest = Annotated[str, _hex_of(16, 64, "16 to 64 bytes")]
 
 # Their values have nothing that could be left out.
 _PLAIN = (str, int, Text, Count, Positive, Hex16, Hex32, HexDigest)
@@ -171,6 +183,25 @@ def whole(number: float) -> int | float:
     """Return a number in its one form: without a fraction as an integer."""
     integral = not isinstance(number, int) and math.isfinite(number) and number == int(number)
     return int(number) if integral else number
+
+
+def hex_problems(texts: Sequence[str], name: Callable[[int], str]) -> Iterator[str]:
+    """Yield what is no bytes in hex, a line each.
+
+    Args:
+        texts: to look at.
+        name: gives the field of one by its number.
+    """
+    if not _beyond_hex("".join(texts)) and not any(n % 2 for n in set(map(len, texts))):
+        return
+    for index, text in enumerate(texts):
+        if len(text) % 2 or _beyond_hex(text):
+            yield f"{name(index)}: {text[:_LONGEST]!r} is seen; allowed are two of 0-9a-f a byte"
+
+
+def _beyond_hex(text: str) -> bytes:
+    """Return what is no digit of a text; this way takes the least time."""
+    return text.encode(errors="replace").translate(None, b"0123456789abcdef")
 
 
 def refuse(kind: str, problems: Iterable[str]) -> None:

@@ -17,7 +17,15 @@ from xiokv.runtime.abi import Outcome
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.block_store import landed_states
-from xiokv.runtime.kvcache.documents import Count, Document, DocumentFault, Hex32, Positive, Text
+from xiokv.runtime.kvcache.documents import (
+    Count,
+    Document,
+    DocumentFault,
+    Hex32,
+    Positive,
+    Text,
+    hex_problems,
+)
 from xiokv.runtime.kvcache.keyspace import Keyspace
 from xiokv.runtime.kvcache.manifest import Manifest
 from xiokv.runtime.kvcache.parts import Parts, split
@@ -58,6 +66,7 @@ class Head(Document, frozen=True, kw_only=True):
 
     def problems(self) -> Iterable[str]:
         """Yield what is wrong, a line each."""
+        yield from hex_problems([self.manifest], lambda index: "manifest")
         if self.bytes > _MANIFEST_MAX:
             yield f"bytes: {self.bytes}; a manifest has {_MANIFEST_MAX} at most"
         elif -(-self.bytes // self.part_bytes) > _PARTS_MAX:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import attrgetter
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -26,6 +27,7 @@ from xiokv.runtime.kvcache.documents import (
     Positive,
     Range,
     Text,
+    hex_problems,
     whole,
 )
 
@@ -215,7 +217,13 @@ class Manifest(Document, frozen=True, kw_only=True):
         elif self.part_bytes % 4:
             yield f"part_bytes: {self.part_bytes} is no multiple of 4"
         else:
+            yield from self._hex_problems()
             yield from self._block_problems()
+
+    def _hex_problems(self) -> Iterator[str]:
+        for field in ("key", "digest", "content", "checksum"):
+            texts = list(map(attrgetter(field), self.blocks))
+            yield from hex_problems(texts, (f"blocks[{{}}].{field}").format)
 
     def _block_problems(self) -> Iterator[str]:
         shards = self.layout.shards

@@ -18,6 +18,7 @@ from xiokv.runtime.kvcache.documents import (
     Positive,
     Range,
     Text,
+    hex_problems,
 )
 
 
@@ -82,6 +83,7 @@ class Plan(Document, frozen=True, kw_only=True):
             covered = max(covered, span.target.end)
             if isinstance(span, DonorSpan):
                 yield from _donor_problems(name, span, self.block_tokens)
+        yield from hex_problems(self.contents, "contents[{}]".format)
         if covered != self.tokens:
             yield f"spans: they cover {covered} tokens; the request has {self.tokens}"
         blocks = self.tokens // self.block_tokens
@@ -106,6 +108,7 @@ def _coverage_problems(name: str, target: Range, covered: int) -> Iterator[str]:
 
 
 def _donor_problems(name: str, span: DonorSpan, block_tokens: int) -> Iterator[str]:
+    yield from hex_problems(span.keys, (name + ".keys[{}]").format)
     if span.source.end - span.source.start != span.target.end - span.target.start:
         yield f"{name}.source: {span.source} is not as long as target {span.target}"
         return
