@@ -3,11 +3,12 @@
 Rates are of blocks of tokens, and below each is the same number: the whole blocks of all
 requests, tokens // block_tokens of each. Above it are
 
-- exact: blocks whose very content, which holds all tokens before it, too, is stored in all its
-  shards, whether or not any plan names it; of the requests alone that were asked about,
+- exact: the leading blocks of a request whose very content, which holds all tokens before it,
+  too, is stored in all shards, whether or not any plan names them; of the requests alone that
+  were asked about,
 - candidate: blocks for which the planner named a donor, whatever became of them,
 - materialised: blocks that are in the request's buffer and count: fetched, checked where the
-  executor checks, and not behind a bad block where the policy makes those fresh.
+  executor checks, and not behind a bad block where the executor makes those fresh.
 
 A sample of the retrieve latency is one plan's batch, from its submission until all of it is
 there; plans that asked for nothing, and batches that could not be run, give none. All samples

@@ -112,7 +112,8 @@ class Report:
         timing: what it took.
         verified: whether checksums were compared.
         buffer_may_be_written: whether a command that timed out may still write to the buffer.
-        exact_blocks: blocks of the request whose exact content is stored; None: not asked.
+        exact_blocks: leading blocks of the request whose exact content is stored; None: not
+            asked.
         supplied: what the backend measured.
     """
 

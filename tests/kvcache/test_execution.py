@@ -552,3 +552,12 @@ def test_a_report_is_json(place: Place, given: Given) -> None:
         "reason": "",
         "states": {"VERIFIED": 12},
     }
+
+
+def test_exact_hits_end_with_the_first_block_that_is_not_there(place: Place, given: Given) -> None:
+    place.damage(bytes.fromhex(given.manifest.blocks[2 * 3].key), lambda value: None)
+    if hasattr(place.storage, "blocks"):  # a namespace tells by the record beside the block
+        digests = place.storage.resolve("donor").table.digests
+        place.storage.blocks.delete(digests[6:7], sizes=512)
+    asked = plan(*PLAN.spans, contents=tuple(one.hex() for one in contents(9, 1000)))
+    assert execute(place.storage, asked, layout=SHAPE).exact_blocks == 3
