@@ -230,6 +230,7 @@ class BlockStore:
             copy=True,
         )
         states = landed_states(result, RECORD.itemsize)
+        states[states == BlockState.WRONG_SIZE] = BlockState.CORRUPT  # that is no record
         landed = states == BlockState.LANDED
         right_size = (records["bytes"] == wanted.sizes) & (
             records["part_bytes"] == wanted.part_bytes

@@ -103,7 +103,7 @@ class Document(Struct, frozen=True, kw_only=True):
         """
         _check_schema(cls, text)
         document = _decoded(text, cls, cls.kind)
-        document.check()
+        refuse(cls.kind, document.problems())
         return document
 
     @property
@@ -117,12 +117,12 @@ class Document(Struct, frozen=True, kw_only=True):
         return hashlib.blake2b(self.canonical, digest_size=32).digest()
 
     def check(self) -> None:
-        """Check what types alone do not say.
+        """Check all of it, as if it were read: also what was made of wrong types.
 
         Raises:
             DocumentFault: it does not hold; the message names each field.
         """
-        refuse(self.kind, self.problems())
+        self.from_json(self.canonical)
 
     def problems(self) -> Iterable[str]:
         """Yield what is wrong, a line each, which begins with the field."""

@@ -15,8 +15,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from xiokv.runtime.arguments import seconds, within
 from xiokv.runtime.errors import ArgumentFault, LostFault, RuntimeFault
-from xiokv.runtime.kvcache.keyspace import layout_id
+from xiokv.runtime.kvcache.keyspace import RANKS, layout_id
 from xiokv.runtime.kvcache.manifest import KvLayout
 from xiokv.runtime.kvcache.materialiser import AcceptAll, Materialiser
 from xiokv.runtime.kvcache.offering import Declined, Offering, Taken, shown
@@ -79,14 +80,7 @@ class Executor:
         allocate: Callable[[int], Any] | None = None,
         settings: Settings = Settings(),
     ) -> None:
-        for name, allowed in (
-            ("verify", ("now", "later", "never")),
-            ("on_bad_block", ("tail", "span")),
-        ):
-            if getattr(settings, name) not in allowed:
-                raise ArgumentFault(
-                    f"{name} is {getattr(settings, name)!r}; allowed are {', '.join(allowed)}"
-                )
+        _check_settings(settings)
         self._storage = storage
         self._materialiser = materialiser or AcceptAll()
         self._allocate = allocate or _on_host
@@ -255,6 +249,21 @@ class Executor:
             log.warning("the backend's figures of %r were not taken: %r", report.request, error)
             return report
         return replace(report, supplied=supplied)
+
+
+def _check_settings(settings: Settings) -> None:
+    for name, allowed in (
+        ("verify", ("now", "later", "never")),
+        ("on_bad_block", ("tail", "span")),
+    ):
+        if getattr(settings, name) not in allowed:
+            raise ArgumentFault(
+                f"{name} is {getattr(settings, name)!r}; allowed are {', '.join(allowed)}"
+            )
+    seconds("lease_seconds", settings.lease_seconds)
+    within("rank", settings.rank, 0, RANKS - 1)
+    if settings.layout is not None and not isinstance(settings.layout, KvLayout):
+        raise ArgumentFault(f"layout is {settings.layout!r}; allowed are a KvLayout and None")
 
 
 def _on_host(size: int) -> npt.NDArray[np.uint8]:

@@ -57,7 +57,7 @@ class Keyspace:
         if not self.tenant:
             raise ArgumentFault("tenant is empty; name whose blocks these are")
         if not isinstance(self.secret, bytes) or len(self.secret) > SECRET_MAX:
-            raise ArgumentFault(f"secret: allowed are up to {SECRET_MAX} bytes")
+            raise ArgumentFault(f"secret: allowed are bytes, up to {SECRET_MAX}")
 
     def digests(self, layout: bytes, contents: Iterable[bytes]) -> Digests:
         """Return the digest of each content in a layout.
@@ -70,10 +70,9 @@ class Keyspace:
         begun.update(_framed(layout))
         found = []
         for content in contents:
-            if not 16 <= len(content) <= 64:
-                raise ArgumentFault(
-                    f"a content digest has {len(content)} bytes; allowed are 16 to 64"
-                )
+            if not isinstance(content, bytes) or not 16 <= len(content) <= 64:
+                seen = f"{len(content)} bytes" if isinstance(content, bytes) else repr(content)[:80]
+                raise ArgumentFault(f"a content digest is {seen}; allowed are 16 to 64 bytes")
             block = begun.copy()
             block.update(_framed(content))
             found.append(block.digest())
@@ -156,6 +155,8 @@ def _derived(key: bytes, what: bytes) -> bytes:
 
 
 def _encoded(name: str, text: str) -> bytes:
+    if not isinstance(text, str):
+        raise ArgumentFault(f"{name} is {text!r}; allowed is a text")
     try:
         return text.encode()
     except UnicodeEncodeError as error:

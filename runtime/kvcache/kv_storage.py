@@ -25,6 +25,7 @@ from xiokv.runtime.kvcache.manifest import Handle, Manifest
 from xiokv.runtime.kvcache.publishing import (
     check_digests,
     check_new_donor,
+    check_payloads,
     digests_of,
     manifest_of,
     refuse_unstored,
@@ -39,6 +40,7 @@ from xiokv.runtime.kvcache.storage import (
     Lease,
     NewDonor,
     OneByOne,
+    check_fits,
     check_generation,
     check_newer,
 )
@@ -91,6 +93,7 @@ class KvStorage(OneByOne):
         """Store blocks that are not there, then manifest and head: see `Storage`."""
         check_new_donor(self.keyspace, new)
         digests, sizes = digests_of(self.keyspace, new), sizes_of(new)
+        check_payloads(payloads, sizes)
         before = self._before(new, repair)
         put = self.blocks.put(digests, payloads, sizes=sizes, repair=repair)
         refuse_unstored(new, put.states)
@@ -153,6 +156,7 @@ class KvStorage(OneByOne):
 
     def retrieve(self, fetches: Sequence[Fetch], out: Any, *, verify: bool = True) -> list[States]:
         """Fetch blocks in one batch: see `Storage`."""
+        check_fits(fetches)
         states = [self._begun(fetch) for fetch in fetches]
         held = [index for index, found in enumerate(states) if not found.any()]
         self._fetch([fetches[index] for index in held], [states[index] for index in held], out)

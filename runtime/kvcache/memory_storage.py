@@ -18,6 +18,7 @@ from xiokv.runtime.kvcache.manifest import Manifest
 from xiokv.runtime.kvcache.memory import on_host, slices
 from xiokv.runtime.kvcache.publishing import (
     check_new_donor,
+    check_payloads,
     digests_of,
     manifest_of,
     refuse_unstored,
@@ -32,6 +33,7 @@ from xiokv.runtime.kvcache.storage import (
     Lease,
     NewDonor,
     OneByOne,
+    check_fits,
     check_generation,
     check_newer,
     donor_missing,
@@ -74,9 +76,9 @@ class MemoryStorage(OneByOne):
         """Store blocks that are not there, then the manifest: see `Storage`."""
         check_new_donor(self.keyspace, new)
         digests, sizes = digests_of(self.keyspace, new), sizes_of(new)
+        check_payloads(payloads, sizes)
         offsets = one_after_the_other(sizes)
         memory = on_host("payloads", payloads)
-        check_within("payloads", memory.size, offsets, sizes)
         with self._lock:
             self._check_newer(new, repair)
             refuse_unstored(new, self._put_states(digests))
@@ -100,6 +102,8 @@ class MemoryStorage(OneByOne):
 
     def resolve_all(self, donors: Sequence[str], rank: int = 0) -> list[Donor | RuntimeFault]:
         """Find manifests: see `Storage`."""
+        for donor in donors:
+            self.keyspace.donor_key(donor, rank)  # refuses what is no donor's name
         found = [self._manifest(donor, rank) for donor in donors]
         return [Donor.of(one) if isinstance(one, Manifest) else one for one in found]
 
@@ -119,6 +123,7 @@ class MemoryStorage(OneByOne):
 
     def retrieve(self, fetches: Sequence[Fetch], out: Any, *, verify: bool = True) -> list[States]:
         """Fetch blocks: see `Storage`."""
+        check_fits(fetches)
         view = _writable(out)
         for fetch in fetches:
             sizes = fetch.lease.donor.table.sizes[fetch.blocks]

@@ -9,12 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
-from xiokv.runtime.kvcache.documents import Range
+from xiokv.runtime.kvcache.documents import DocumentFault, Range
 from xiokv.runtime.kvcache.materialiser import Accept, Decision, Decline, Materialiser, Offer
 from xiokv.runtime.kvcache.plan import DonorSpan, Plan
 from xiokv.runtime.kvcache.report import Cause
 from xiokv.runtime.kvcache.states import Ints
-from xiokv.runtime.kvcache.storage import Donor, GenerationFault, Lease, Storage
+from xiokv.runtime.kvcache.storage import (
+    Donor,
+    DonorMissingFault,
+    GenerationFault,
+    Lease,
+    Storage,
+)
 from xiokv.runtime.log import log
 
 _LONGEST = 300
@@ -143,7 +149,7 @@ class Offering:
         except RuntimeFault as fault:
             found = [fault] * len(names)
         return {
-            name: one if isinstance(one, Donor) else Declined(Cause.DONOR, _first_line(one))
+            name: one if isinstance(one, Donor) else _unresolved(one)
             for name, one in zip(names, found, strict=True)
         }
 
@@ -189,7 +195,9 @@ def _checked(decision: object, blocks: int) -> Decision:
     """Return a decision that can be followed."""
     if isinstance(decision, Decline):
         reason: object = decision.reason
-        return decision if isinstance(reason, str) else Decline(shown(reason))
+        return Decline(
+            " ".join(reason.split())[:_LONGEST] if isinstance(reason, str) else shown(reason)
+        )
     if not isinstance(decision, Accept):
         return Decline(f"the hook returned {shown(decision)}, neither Accept nor Decline")
     rows: object = decision.blocks
@@ -264,9 +272,23 @@ def _blocks(span: DonorSpan, donor: Donor) -> Ints:
     return rows[:, None] * shards + np.arange(shards)
 
 
+def _unresolved(fault: RuntimeFault) -> Declined:
+    if isinstance(fault, (DonorMissingFault, DocumentFault, ArgumentFault)):
+        return Declined(Cause.DONOR, _first_line(fault))
+    return _not_asked(fault)
+
+
 def _unleased(fault: RuntimeFault) -> Declined:
-    generation = isinstance(fault, GenerationFault)
-    return Declined(Cause.GENERATION if generation else Cause.LEASE, _first_line(fault))
+    if isinstance(fault, GenerationFault):
+        return Declined(Cause.GENERATION, _first_line(fault))
+    if isinstance(fault, (DonorMissingFault, DocumentFault)):
+        return Declined(Cause.LEASE, _first_line(fault))
+    return _not_asked(fault)
+
+
+def _not_asked(fault: RuntimeFault) -> Declined:
+    log.warning("a donor could not be asked for: %s", fault)
+    return Declined(Cause.STORAGE, _first_line(fault))
 
 
 def _first_line(fault: RuntimeFault) -> str:

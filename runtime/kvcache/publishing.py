@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from xiokv.runtime.errors import ArgumentFault
@@ -11,6 +13,18 @@ from xiokv.runtime.kvcache.keyspace import DIGEST_SIZE, KEY_SIZE, Digests, Keysp
 from xiokv.runtime.kvcache.manifest import Block, Handle, Manifest
 from xiokv.runtime.kvcache.states import Ints, PutState, States
 from xiokv.runtime.kvcache.storage import NewDonor, PublishFault
+from xiokv.runtime.kvcache.wanted import one_after_the_other
+from xiokv.runtime.spans import span_of
+
+_ADVICE = {
+    PutState.CONFLICT: "the store has other bytes for this content, or the same in values of"
+    " another size (part_bytes); publish with repair=True where they are what a writer left that"
+    " was interrupted, or attach with the same limits",
+    PutState.COLLISION: "another content has the same key: another tenant, policy or secret gives"
+    " other keys",
+    PutState.FAILED: "the store reported an error, or nothing in time; look at the controller, and"
+    " publish again",
+}
 
 
 def check_new_donor(keyspace: Keyspace, new: NewDonor) -> None:
@@ -19,6 +33,8 @@ def check_new_donor(keyspace: Keyspace, new: NewDonor) -> None:
     Raises:
         DocumentFault: a field is wrong; the message names it.
     """
+    if not new.contents:
+        raise DocumentFault("contents: none are there; a donor has one block of tokens or more")
     start, target = new.start, new.target_start
     draft = Manifest(
         donor=new.donor,
@@ -33,6 +49,21 @@ def check_new_donor(keyspace: Keyspace, new: NewDonor) -> None:
     Manifest.from_json(draft.canonical)
 
 
+def check_payloads(payloads: Any, sizes: Ints) -> None:
+    """Refuse payloads that are not as long as the blocks are.
+
+    Raises:
+        ArgumentFault: they are longer or shorter, as an array of another dtype is.
+    """
+    offsets = one_after_the_other(sizes)
+    end = int(offsets[-1] + sizes[-1])
+    there = span_of("payloads", payloads).size
+    if not end <= there <= end + -end % 4:
+        raise ArgumentFault(
+            f"payloads have {there} bytes; the blocks have {end}, each at the next multiple of 4"
+        )
+
+
 def refuse_unstored(new: NewDonor, states: States) -> None:
     """Refuse to publish a donor of which blocks are not stored.
 
@@ -41,9 +72,10 @@ def refuse_unstored(new: NewDonor, states: States) -> None:
     """
     failed = np.flatnonzero(states > PutState.SHARED)
     if failed.size:
+        first = PutState(states[failed[0]])
         raise PublishFault(
             f"donor {new.donor!r} was not published: {failed.size} of {len(states)} blocks"
-            f" are not stored; block {failed[0]}: {PutState(states[failed[0]]).name}",
+            f" are not stored; block {failed[0]}: {first.name}, {_ADVICE[first]}",
             states,
         )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from xiokv.runtime.kvcache.checksums import Checksums
 from xiokv.runtime.kvcache.keyspace import record_keys
@@ -140,22 +141,29 @@ class Putting:
         which, states, records = which[same], states[same], records[same]
         # Values may have been evicted behind a first one that was not.
         _, new = self._store.store_rest(self._wanted.chosen(which), self._payloads, if_absent=True)
-        trusted = (states == BlockState.LANDED) & ~new & ~self._owned[which] & (not self._repair)
+        known = states == BlockState.LANDED
+        trusted = known & ~new & ~self._owned[which] & (not self._repair)
         self._adopt(which[trusted], records["checksum"][trusted])
-        self._read_back(which[~trusted], records["checksum"][~trusted])
+        self._read_back(which[~trusted], records["checksum"][~trusted], known[~trusted])
 
     def _adopt(self, which: Ints, checksums: Checksums) -> None:
         self._found[which] = checksums
         self._states[which] = PutState.SHARED
 
-    def _read_back(self, which: Ints, recorded: Checksums) -> None:
-        """Look at the bytes themselves: they decide which checksum is right."""
+    def _read_back(self, which: Ints, recorded: Checksums, known: npt.NDArray[np.bool_]) -> None:
+        """Look at the bytes themselves: they decide which checksum is right.
+
+        Args:
+            which: the blocks.
+            recorded: checksums of their records.
+            known: where there is a record.
+        """
         if not which.size:
             return
         wanted = self._wanted.chosen(which)
         states, seen = self._store.read_back(wanted)
         landed = states == BlockState.LANDED
-        as_recorded = landed & same_rows(seen, recorded)
+        as_recorded = landed & known & same_rows(seen, recorded)
         as_own = landed & same_rows(seen, self._own[which]) & ~as_recorded
         self._adopt(which[as_recorded], recorded[as_recorded])
         mine = which[as_own]

@@ -38,7 +38,7 @@ class Cause(Enum):
     LEASE = "lease"
     #: A block is missing, wrong or late.
     BLOCK = "block"
-    #: The batch could not be run.
+    #: The storage could not be asked, or the batch not be run.
     STORAGE = "storage"
 
 

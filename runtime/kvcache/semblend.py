@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +19,7 @@ from xiokv.runtime.kvcache.documents import INTEGER_MAX, DocumentFault, Range
 from xiokv.runtime.kvcache.plan import DonorSpan, FreshSpan, Plan, Span
 
 _COPY, _RECOMPUTE = "copy_from_donor", "recompute"
+_FIELDS = ("slot_actions", "position_map", "chunk_assignments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ def from_composite(
         DocumentFault: a field is wrong; the message names it.
     """
     _check_counts(tokens=tokens, block_tokens=block_tokens)
+    _check_composite(composite)
     pairs = _positions(composite, tokens, chunk_tokens)
     return _imported(_runs(pairs), request, tokens, block_tokens)
 
@@ -88,8 +91,20 @@ def from_segments(
         DocumentFault: a field is wrong; the message names it.
     """
     _check_counts(tokens=tokens, block_tokens=block_tokens)
+    if isinstance(segments, (str, bytes, Mapping)) or not isinstance(segments, Iterable):
+        raise DocumentFault(f"segments: a {type(segments).__name__} is seen; allowed is a list")
     runs = [_segment(f"segments[{index}]", segment) for index, segment in enumerate(segments)]
     return _imported(sorted(runs, key=lambda run: run.target), request, tokens, block_tokens)
+
+
+def _check_composite(composite: Any) -> None:
+    """Refuse what has none of the fields that are taken: it would be a plan of nothing."""
+    has = composite.__contains__ if isinstance(composite, Mapping) else partial(hasattr, composite)
+    if not any(map(has, _FIELDS)):
+        raise DocumentFault(
+            f"a {type(composite).__name__} without {', '.join(_FIELDS)} is no CompositeKVPlan; give"
+            " the object, or its JSON as a mapping"
+        )
 
 
 def _segment(name: str, segment: Any) -> _Run:
@@ -98,7 +113,7 @@ def _segment(name: str, segment: Any) -> _Run:
         _text(name, segment, "donor_id"),
         _number(name, segment, "donor_start"),
         _number(name, segment, "target_start"),
-        _number(name, segment, "token_count"),
+        _number(name, segment, "token_count", 1),
         tuple(ref if isinstance(ref, str) else "" for ref in refs),
     )
 
@@ -286,10 +301,15 @@ def _text(where: str, item: Any, name: str) -> str:
     return value
 
 
-def _number(where: str, item: Any, name: str) -> int:
+def _number(where: str, item: Any, name: str, least: int = 0) -> int:
     value = _field(item, name)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= INTEGER_MAX:
+    try:
+        number = integer(name, value)  # also of NumPy
+    except ArgumentFault:
+        number = -1
+    if not least <= number <= INTEGER_MAX:
         raise DocumentFault(
-            f"{where}.{name}: {value!r} is seen; allowed is an integer from 0 to {INTEGER_MAX}"
+            f"{where}.{name}: {value!r} is seen; allowed is an integer from {least} to"
+            f" {INTEGER_MAX}"
         )
-    return value
+    return number

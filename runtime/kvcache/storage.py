@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.arguments import integers
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.manifest import BlockTable, KvLayout, Manifest
 from xiokv.runtime.kvcache.states import Ints, States
@@ -244,6 +245,32 @@ class NewDonor:
     start: int = 0
     generation: int = 0
     target_start: int | None = None
+
+
+def check_fits(fetches: Sequence[Fetch]) -> None:
+    """Refuse fetches of blocks that a donor has not, or into slots that overlap.
+
+    Raises:
+        ArgumentFault: something of them cannot be; nothing was asked for.
+    """
+    begins, ends = [], []
+    for at, fetch in enumerate(fetches):
+        table = fetch.lease.donor.table
+        blocks = integers(f"fetches[{at}].blocks", fetch.blocks, np.size(fetch.blocks))
+        offsets = integers(f"fetches[{at}].offsets", fetch.offsets, len(blocks))
+        if len(blocks) and not 0 <= blocks.min() <= blocks.max() < len(table.sizes):
+            raise ArgumentFault(
+                f"fetches[{at}].blocks: {blocks.min()} to {blocks.max()} are seen; the donor has"
+                f" blocks 0 to {len(table.sizes) - 1}"
+            )
+        if (offsets % 4).any():
+            raise ArgumentFault(f"fetches[{at}].offsets: multiples of 4 are allowed")
+        begins.append(offsets)
+        ends.append(offsets + table.sizes[blocks])
+    order = np.argsort(np.concatenate([*begins, np.empty(0, np.int64)]), kind="stable")
+    begin, end = (np.concatenate([*part, np.empty(0, np.int64)])[order] for part in (begins, ends))
+    if (begin[1:] < end[:-1]).any():
+        raise ArgumentFault("fetches: slots overlap; each block needs room of its own")
 
 
 def donor_missing(donor: str, rank: int) -> DonorMissingFault:

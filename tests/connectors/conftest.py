@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xiokv.runtime.kvcache.records import RECORD
+
 _names = itertools.count()
 
 
@@ -41,7 +43,7 @@ class Stand:
         """Return the keys of values, records left out, that came since the last call."""
         new = set(self.rig.kv.list()) - self.seen
         self.seen |= new
-        return sorted(key for key in new if self._size(key) != 80)
+        return sorted(key for key in new if self._size(key) != RECORD.itemsize)
 
     def _size(self, key: bytes) -> int:
         return int(self.rig.kv.retrieve([key], np.zeros(4, np.uint8), copy=True).value_size[0])

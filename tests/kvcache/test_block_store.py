@@ -13,6 +13,7 @@ from xiokv.runtime import Operation
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kvcache.block_store import BlockStore
 from xiokv.runtime.kvcache.keyspace import Keyspace, part_key, record_keys
+from xiokv.runtime.kvcache.records import RECORD
 from xiokv.runtime.kvcache.states import BlockState, PutState
 from xiokv.runtime.testing import Rig
 
@@ -153,7 +154,7 @@ class TestRecords:
     ) -> None:
         """The device may have evicted the values; the record then speaks of other bytes."""
         put(store, digests, blocks(size))
-        record = bytearray(80)
+        record = bytearray(RECORD.itemsize)
         rig.kv.retrieve(record_keys(digests)[:1], record, copy=True).raise_for_status()
         store.delete(digests[:1], sizes=size)
         change(rig, record_keys(digests)[0].tobytes(), bytes(record))
@@ -186,7 +187,9 @@ class TestRecords:
         assert got(another, other, 4096)[0] == [BlockState.COLLISION] * COUNT
         assert (got(store, digests, 4096)[1] == blocks(4096)).all()
 
-    @pytest.mark.parametrize("record", [b"", b"x" * 80, bytes(80), bytes(81)])
+    @pytest.mark.parametrize(
+        "record", [b"", b"x" * RECORD.itemsize, bytes(RECORD.itemsize), bytes(RECORD.itemsize + 1)]
+    )
     def test_what_is_no_record_is_not_believed(
         self, rig: Rig, store: BlockStore, digests: Any, record: bytes
     ) -> None:
@@ -197,6 +200,30 @@ class TestRecords:
             index != 2 for index in range(COUNT)
         ]
         assert put(store, digests, blocks(4096, 2))[2] in (PutState.CONFLICT, PutState.COLLISION)
+
+    @pytest.mark.parametrize("byte", range(RECORD.itemsize))
+    def test_a_record_with_a_flipped_bit_is_none(
+        self, rig: Rig, store: BlockStore, digests: Any, byte: int
+    ) -> None:
+        """It speaks of no other content, size or algorithm, and the same bytes make it good."""
+        put(store, digests, blocks(4096))
+        key = record_keys(digests)[2].tobytes()
+        record = bytearray(RECORD.itemsize)
+        rig.kv.retrieve([key], record, copy=True).raise_for_status()
+        record[byte] ^= 1
+        change(rig, key, bytes(record))
+        assert got(store, digests, 4096)[0][2] == BlockState.CORRUPT
+        assert put(store, digests[2:3], blocks(4096)[2:3]) == [PutState.STORED]
+        assert got(store, digests, 4096)[0] == [BlockState.VERIFIED] * COUNT
+
+    def test_repair_stores_over_what_a_damaged_record_is_of(
+        self, rig: Rig, store: BlockStore, digests: Any
+    ) -> None:
+        put(store, digests, blocks(4096))
+        rig.faults.flip([record_keys(digests)[2].tobytes()])
+        assert put(store, digests, blocks(4096, 2))[2] == PutState.CONFLICT
+        assert put(store, digests, blocks(4096, 2), repair=True)[2] == PutState.STORED
+        assert got(store, digests, 4096)[0] == [BlockState.VERIFIED] * COUNT
 
     def test_another_size_is_told(self, store: BlockStore, digests: Any) -> None:
         put(store, digests, blocks(4096))

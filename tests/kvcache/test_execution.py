@@ -360,7 +360,7 @@ class TestStorageThatFails:
         # The queue is dead now: nothing can be asked, and nothing is an exception.
         report = execute(place.storage, PLAN)
         assert report.materialised == []
-        assert report.spans[1].cause is Cause.DONOR
+        assert report.spans[1].cause is Cause.STORAGE
         rig.faults.recover()
         assert check_bytes(execute(place.storage, PLAN), {"donor": given}) == 6
 
@@ -462,7 +462,7 @@ class TestStorageThatFails:
         own = tuple(content.hex() for content in contents(9, 1000))
         report = execute(place.storage, plan(*PLAN.spans, contents=own), layout=SHAPE)
         assert report.exact_blocks is None
-        assert report.spans[1].cause is Cause.DONOR
+        assert report.spans[1].cause is Cause.STORAGE
 
 
 def test_leases_end_with_the_plan(place: Place, given: Given) -> None:
@@ -531,10 +531,23 @@ def test_a_plan_that_cannot_be_is_refused(place: Place) -> None:
         execute(place.storage, plan(donor(1, 0, 1)))
 
 
-@pytest.mark.parametrize(("name", "value"), [("verify", "sometimes"), ("on_bad_block", "block")])
-def test_settings_are_of_those_allowed(place: Place, name: str, value: str) -> None:
-    with pytest.raises(ArgumentFault, match=f"{name} is '{value}'; allowed are"):
-        execute(place.storage, PLAN, **{name: value})
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("verify", "sometimes"),
+        ("on_bad_block", "block"),
+        ("lease_seconds", -1),
+        ("lease_seconds", "a"),
+        ("rank", -1),
+        ("rank", "a"),
+        ("layout", 5),
+    ],
+)
+def test_settings_are_looked_at_when_the_executor_is_made(
+    place: Place, name: str, value: Any
+) -> None:
+    with pytest.raises(ArgumentFault, match=name):
+        Executor(place.storage, settings=Settings(**{name: value}))
 
 
 def test_a_report_is_json(place: Place, given: Given) -> None:
@@ -561,3 +574,24 @@ def test_exact_hits_end_with_the_first_block_that_is_not_there(place: Place, giv
         place.storage.blocks.delete(digests[6:7], sizes=512)
     asked = plan(*PLAN.spans, contents=tuple(one.hex() for one in contents(9, 1000)))
     assert execute(place.storage, asked, layout=SHAPE).exact_blocks == 3
+
+
+def test_a_reason_is_one_short_line(place: Place, given: Given) -> None:
+    report = execute(place.storage, PLAN, Hook(lambda offer: Decline("not\nthis " * 200)))
+    assert report.spans[1].reason.startswith("not this not this")
+    assert len(report.spans[1].reason) == 300
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        plan(donor(0, 0, 1, name="d" * 5000)),
+        plan(donor(0, 0, 1, name=5)),  # type: ignore[arg-type]
+        plan(DonorSpan(target=Range(0, 16), donor="d", source=Range(1 << 53, (1 << 53) + 16))),
+        Plan(request="", tokens=16, block_tokens=16, spans=(FreshSpan(target=Range(0, 16)),)),
+        Plan(request="r", tokens="16", block_tokens=16, spans=()),  # type: ignore[arg-type]
+    ],
+)
+def test_a_plan_that_could_not_be_read_back_is_refused(place: Place, made: Plan) -> None:
+    with pytest.raises(DocumentFault):
+        execute(place.storage, made)

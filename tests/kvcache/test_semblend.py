@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 from xiokv.runtime.errors import ArgumentFault
@@ -232,3 +233,31 @@ def test_counts_of_a_call_are_checked(name: str, value: Any) -> None:
     counts = {"tokens": 64, "block_tokens": 16, "chunk_tokens": 16} | {name: value}
     with pytest.raises(ArgumentFault, match=f"{name} is"):
         from_composite({"chunk_assignments": chunks}, request="r", **counts)
+
+
+@pytest.mark.parametrize("value", ["{}", None, 5, {}, {"slots": []}, [], b"x"])
+def test_what_is_no_composite_is_refused(value: Any) -> None:
+    with pytest.raises(DocumentFault, match="is no CompositeKVPlan"):
+        composite(value)
+
+
+@pytest.mark.parametrize("value", ["[]", None, 5, {}])
+def test_what_are_no_segments_is_refused(value: Any) -> None:
+    with pytest.raises(DocumentFault, match="segments: a"):
+        from_segments(value, request="r", tokens=64, block_tokens=16)
+
+
+def test_numbers_of_numpy_are_taken() -> None:
+    positions = {
+        "donor_ids": ["a"] * 32,
+        "donor_positions": np.arange(64, 96),
+        "target_positions": np.arange(16, 48),
+    }
+    found = composite({"position_map": positions})
+    assert spans(found.plan) == ["[0, 16)", ("a", "[64, 96)", "[16, 48)"), "[48, 64)"]
+
+
+@pytest.mark.parametrize("request_name", ["", None, "r" * 1025])
+def test_what_is_imported_can_be_read_back(request_name: Any) -> None:
+    with pytest.raises(DocumentFault, match="request"):
+        from_composite({"slot_actions": []}, request=request_name, tokens=64, block_tokens=16)

@@ -317,7 +317,7 @@ def stored(place: Place) -> set[bytes]:
 
 def test_a_donor_of_many_bytes_is_refused_before_it_is_split(place: Place) -> None:
     for size in (1 << 40, (1 << 53) - 1):
-        with pytest.raises(ArgumentFault, match="leaves payloads, which has 8192 bytes"):
+        with pytest.raises(ArgumentFault, match="payloads have 8192 bytes; the blocks have"):
             place.storage.publish(
                 NewDonor("donor", layout(size), contents(2)), np.zeros(8192, np.uint8)
             )
@@ -361,11 +361,48 @@ class TestBuffers:
             place.storage.retrieve([Fetch(lease, np.array([0]), np.array([offset]))], out)
         assert not np.frombuffer(out, np.uint8).any()
 
-    def test_payloads_that_end_too_early_are_refused(self, place: Place) -> None:
-        with pytest.raises(ArgumentFault, match="leaves payloads"):
-            place.storage.publish(NewDonor("donor", layout(), contents(2)), bytes(8191))
+    @pytest.mark.parametrize(
+        "payloads", [bytes(8191), bytes(8196), np.zeros(8192, np.float32)], ids=len
+    )
+    def test_payloads_are_as_long_as_the_blocks(self, place: Place, payloads: Any) -> None:
+        """An array of another dtype is the usual case of longer ones."""
+        with pytest.raises(ArgumentFault, match=r"payloads have .* the blocks have 8192"):
+            place.storage.publish(NewDonor("donor", layout(), contents(2)), payloads)
         with pytest.raises(DonorMissingFault):
             place.storage.resolve("donor")
+
+    @pytest.mark.parametrize(
+        ("blocks", "offsets", "said"),
+        [
+            ([0], [1], "multiples of 4"),
+            ([0, 1], [0, 4092], "slots overlap"),
+            ([1, 0], [4096, 4096], "slots overlap"),
+            ([8], [0], "the donor has blocks 0 to 7"),
+            ([-1], [0], "the donor has blocks 0 to 7"),
+            ([0, 1], [0], "offsets"),
+        ],
+    )
+    def test_fetches_that_cannot_be_are_refused(
+        self, place: Place, blocks: list[int], offsets: list[int], said: str
+    ) -> None:
+        donor = place.storage.resolve(publish(place.storage).name)
+        fetch = Fetch(place.storage.lease(donor, 10), np.array(blocks), np.array(offsets))
+        with pytest.raises(ArgumentFault, match=said):
+            place.storage.retrieve([fetch], np.zeros(16384, np.uint8))
+
+    @pytest.mark.parametrize("donor", [("donor", -1), ("donor", 1 << 32), (5, 0), ("", 0)])
+    def test_what_is_no_donor_is_refused(self, place: Place, donor: Any) -> None:
+        with pytest.raises((ArgumentFault, DonorMissingFault)):
+            place.storage.resolve(*donor)
+
+    def test_a_donor_has_blocks(self, place: Place) -> None:
+        with pytest.raises(DocumentFault, match="contents: none"):
+            place.storage.publish(NewDonor("donor", layout(), []), b"")
+
+    def test_contents_are_bytes(self, place: Place) -> None:
+        donor = NewDonor("donor", layout(), ["a" * 32])  # type: ignore[list-item]
+        with pytest.raises(ArgumentFault, match="a content digest is 'aaa"):
+            place.storage.publish(donor, bytes(4096))
 
 
 def test_removing_takes_the_parts_of_whoever_stored_them(rig: Rig) -> None:
