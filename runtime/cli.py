@@ -47,6 +47,6 @@ def _lack_of_memory(error: BaseException | None) -> str | None:
         if isinstance(error, ImportError | OSError):
             found = [line for line in text.splitlines() if any(w in line for w in _NO_ROOM)]
             if found:
-                return found[0].strip()
+                return found[0].removeprefix("Original error was: ").strip()
         error = error.__cause__ or error.__context__
     return None

@@ -210,6 +210,19 @@ def test_what_has_no_room_leaves_what_was_there(tmp_path: Path, option: str) -> 
     assert names(tmp_path) == {"x"}
 
 
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_fault_of_an_output_names_it_as_it_was_given(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    done = run(*MAKE, option, "nowhere/x")
+    assert (done.code, done.err) == (1, "xiokv: nowhere/x: No such file or directory\n")
+    done = run(*MAKE, option, "loop")
+    assert done.code == 1
+    assert done.err.startswith("xiokv: loop: ")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_no_temporary_file(tmp_path: Path, number: signal.Signals) -> None:
     words = [*TOOL, "--generate", "100000", *MEMORY, "--save", "x"]
