@@ -7,9 +7,11 @@ written straight to.
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,34 +24,33 @@ _BEGUN = ".xiokv-"
 
 
 class OutputFile:
-    """A file that is written, open until it is complete.
+    """A file that is written, open until it is complete; `output_file` gives one.
 
     Args:
         path: as the user gave it; errors name it.
-
-    Raises:
-        OSError: it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._begun: Path | None = None
-        with named(path):
-            there = _status(path)
-            if there is not None and stat.S_ISDIR(there.st_mode):
-                raise IsADirectoryError(21, "Is a directory", str(path))
+        self._file: IO[bytes] = io.BytesIO()
+
+    def open(self) -> None:
+        """Open it.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        check_writable(self.path)
+        with named(self.path):
+            there = _status(self.path)
             stream = _stream(there)
             if stream is not None:
-                self._file: IO[bytes] = os.fdopen(os.dup(stream), "wb")
+                self._file = os.fdopen(os.dup(stream), "wb")
             elif there is not None and not stat.S_ISREG(there.st_mode):
-                self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_NOCTTY), "wb")
+                self._file = os.fdopen(os.open(self.path, os.O_WRONLY | os.O_NOCTTY), "wb")
             else:
                 self._file = self._beside(there)
-
-    @property
-    def replaces(self) -> bool:
-        """Whether it is a regular file, which is replaced when it is complete."""
-        return self._begun is not None
 
     def write(self, data: bytes) -> None:
         """Write some bytes."""
@@ -79,12 +80,12 @@ class OutputFile:
 
     def _beside(self, there: os.stat_result | None) -> IO[bytes]:
         self._target = Path(os.path.realpath(self.path))
-        if there is not None and not os.access(self._target, os.W_OK):
-            raise PermissionError(13, "Permission denied", str(self.path))
-        descriptor, name = tempfile.mkstemp(prefix=_BEGUN, dir=self._target.parent)
-        self._begun = Path(name)
-        os.fchmod(descriptor, stat.S_IMODE(there.st_mode) if there else 0o666 & ~_mask())
-        return os.fdopen(descriptor, "wb")
+        # Known before it is there, so that no signal comes between.
+        self._begun = self._target.with_name(f"{_BEGUN}{secrets.token_hex(8)}")
+        file = self._begun.open("xb")
+        if there is not None:
+            os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
+        return file
 
 
 @contextmanager
@@ -92,6 +93,7 @@ def output_file(path: Path) -> Iterator[OutputFile]:
     """Open a file for writing; it is committed at the end, and discarded after an error."""
     file = OutputFile(path)
     try:
+        file.open()
         yield file
         file.commit()
     finally:
@@ -127,6 +129,31 @@ def check_different(
                     f"{name} {path}: {other} is the same file; give each output one of its own"
                 )
         before.append((name, path))
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that cannot be written; nothing is opened.
+
+    Raises:
+        OSError: it is a folder, or it or the folder that it is in is not there or writable.
+    """
+    with named(path):
+        there = _status(path)
+        if there is not None and stat.S_ISDIR(there.st_mode):
+            raise _fault(errno.EISDIR)
+        target = Path(os.path.realpath(path))
+        if there is not None and not os.access(path, os.W_OK):
+            raise _fault(errno.EACCES)
+        if there is not None and not stat.S_ISREG(there.st_mode):
+            return
+        if not target.parent.is_dir():
+            raise _fault(errno.ENOENT)
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise _fault(errno.EACCES)
+
+
+def _fault(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
 
 
 def is_regular(path: Path) -> bool:
@@ -165,9 +192,3 @@ def _stream(there: os.stat_result | None) -> int | None:
             if there is not None and os.path.samestat(there, os.fstat(stream)):
                 return stream
     return None
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

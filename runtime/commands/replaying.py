@@ -22,7 +22,12 @@ from xiokv.runtime.kvcache.replay.report import lines, summary, what_is_wrong
 from xiokv.runtime.kvcache.replay.run import Options, Outcome, Replay
 from xiokv.runtime.kvcache.replay.shapes import Recipe, Shape, generate
 from xiokv.runtime.kvcache.replay.xio_keys import Written, XioKeys, arguments_file
-from xiokv.runtime.output_files import OutputFile, check_different, output_file
+from xiokv.runtime.output_files import (
+    OutputFile,
+    check_different,
+    check_writable,
+    output_file,
+)
 
 __all__ = ["Asked", "lines", "replay", "setting", "summary", "values", "what_is_wrong"]
 
@@ -128,7 +133,7 @@ def setting(asked: Asked) -> dict[str, Any]:
 
 
 def _check_files(asked: Asked) -> None:
-    """Refuse an output that is an input, or another output."""
+    """Refuse an output that is an input or another output, or that cannot be written."""
     outputs = [
         (name, path)
         for name, path in (
@@ -142,6 +147,8 @@ def _check_files(asked: Asked) -> None:
     if beside is not None:
         outputs.append(("--emit-xio-keys, keys for arguments", beside))
     check_different(outputs, [("a file of plans", Path(path)) for path in asked.plans])
+    for _, path in outputs:
+        check_writable(path)
 
 
 def _run(

@@ -217,7 +217,9 @@ def test_a_fault_of_an_output_names_it_as_it_was_given(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
     done = run(*MAKE, option, "nowhere/x")
-    assert (done.code, done.err) == (1, "xiokv: nowhere/x: No such file or directory\n")
+    # Before anything is replayed.
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "xiokv: nowhere/x: No such file or directory\n"
     done = run(*MAKE, option, "loop")
     assert done.code == 1
     assert done.err.startswith("xiokv: loop: ")
