@@ -1,87 +1,52 @@
-"""The command line of xiokv: it dispatches, and turns errors into exit codes."""
+"""The command line of xiokv: it begins it, and ends it where nothing else can.
+
+Little is imported before `main`, so that an interrupt or a lack of memory while the rest is
+imported ends in one line, too.
+"""
 
 from __future__ import annotations
 
-import io
 import os
 import sys
-from contextlib import suppress
-from importlib import import_module
 from typing import NoReturn
 
-import click
-
-from xiokv.runtime.errors import ExitCode, RuntimeFault
-
-COMMANDS = {
-    "bench": "Measure the engine beside baselines of the same run.",
-    "breakeven": "Tell from how long a context on it pays to fetch KV-cache blocks.",
-    "probe": "Look at a key-value namespace of a device, and try it.",
-    "replay": "Carry KV-cache plans out on blocks of which every byte is known.",
-    "verify": "Store stamped blocks, retrieve them, and compare every byte.",
-}
-
-
-class _Lazy(click.Group):
-    """A group that imports a subcommand's module only when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"xiokv.runtime.commands.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(
-    cls=_Lazy, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
-)
-@click.version_option(package_name="xiokv")
-def cli() -> None:
-    """Run batched NVMe Key-Value commands on queues, and look at what comes back."""
+# What the loader says where a library does not fit into memory.
+_NO_ROOM = ("failed to map segment from shared object", "annot allocate memory")
 
 
 def main(argv: list[str] | None = None) -> NoReturn:
     """Run the tool and leave with one of the documented exit codes."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A text may hold characters that the encoding of the terminal lacks.
-        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        cli.main(args=argv, standalone_mode=False)
-        if sys.stdout:
-            sys.stdout.flush()
-    except click.ClickException as error:
-        _leave(_usage(error), ExitCode.USAGE)
-    except (click.Abort, KeyboardInterrupt):
-        _leave("interrupted", ExitCode.FAILURE)
-    except RuntimeFault as fault:
-        _leave(str(fault), fault.exit_code)
-    except OSError as error:  # a file or a stream that the system refuses anywhere
-        _forget_output()
-        place = f"{error.filename}: " if error.filename else ""
-        _leave(f"{place}{error.strerror or error}", ExitCode.FAILURE)
-    sys.exit(int(ExitCode.OK))
+        from xiokv.runtime.commands import dispatch
+
+        code = dispatch.run(argv)
+    except KeyboardInterrupt:
+        code = _failed("interrupted")
+    except Exception as error:
+        lacking = _lack_of_memory(error)
+        if lacking is None:
+            raise
+        code = _failed(f"not enough memory: {lacking}")
+    sys.exit(code)
 
 
-def _leave(message: str, code: ExitCode) -> NoReturn:
-    click.echo(f"xiokv: {message}", err=True)
-    sys.exit(int(code))
+def _failed(message: str) -> int:
+    if sys.stderr:
+        sys.stderr.write(f"xiokv: {message}\n")
+    return 1
 
 
-def _usage(error: click.ClickException) -> str:
-    """Return the fault first, then what click says of the command."""
-    ctx = error.ctx if isinstance(error, click.UsageError) else None
-    more = [ctx.get_usage(), f"Try: {ctx.command_path} --help"] if ctx else []
-    return "\n".join([error.format_message(), *more])
-
-
-def _forget_output() -> None:
-    """Send what standard output still holds nowhere, lest its failure be told once more."""
-    with suppress(OSError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _lack_of_memory(error: BaseException | None) -> str | None:
+    """Return what was said where an error, or one that led to it, is a lack of memory."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        text = str(error).strip()
+        if isinstance(error, MemoryError):
+            return text.splitlines()[0] if text else f"of this process, {os.getpid()}"
+        if isinstance(error, ImportError | OSError):
+            found = [line for line in text.splitlines() if any(w in line for w in _NO_ROOM)]
+            if found:
+                return found[0].removeprefix("Original error was: ").strip()
+        error = error.__cause__ or error.__context__
+    return None

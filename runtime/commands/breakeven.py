@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from xiokv.runtime.commands.options import InputPath
+
 QUEUES_MAX, RUNS_MAX = 64, 1000
 
 _FETCH = (
@@ -34,7 +36,7 @@ _FETCH = (
     ),
     click.option(
         "--recorded",
-        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        type=InputPath(),
         help="Measure nothing: take what xiokv bench --json, or this command, has written.",
     ),
     click.option("--fetch-gbps", metavar="N", help="Measure nothing: so many 10^9 bytes a second."),
@@ -85,7 +87,7 @@ _MODELS = (
         "--geometry",
         "files",
         multiple=True,
-        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        type=InputPath(),
         help="A model of your own, as TOML; may be repeated.",
     ),
     click.option(
@@ -150,5 +152,8 @@ def command(folder: Path | None, as_json: bool, **given: Any) -> None:
         click.echo(f"warning: {line}", err=True)
     click.echo(document.to_json(result) if as_json else "\n".join(report.lines(result)))
     if folder is not None:
-        for path in plot.plot(result, folder):
+        inputs = [("--geometry", path) for path in given["files"]]
+        if given["recorded"] is not None:
+            inputs.append(("--recorded", given["recorded"]))
+        for path in plot.plot(result, folder, inputs):
             click.echo(f"wrote {path}", err=True)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
 
+from xiokv.runtime.commands.options import Share, existing, output_path
 from xiokv.runtime.commands.sizes import sizes as size_list
 from xiokv.runtime.errors import RuntimeFault
 
 SIZES = "4KiB,16KiB,128KiB,1MiB"
 QUEUES_MAX = 64
-_FILE = click.Path(path_type=Path, dir_okay=False)
 
 # \b keeps the lines that follow as they are.
 _SHAPES = """\b
@@ -26,8 +25,10 @@ Shapes of plans:
 
 
 def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
-    (size,) = size_list(1 << 20, 64 << 30)(ctx, param, value)[:1]
-    return size
+    found = size_list(1 << 20, 64 << 30)(ctx, param, value)
+    if len(found) > 1:
+        raise click.BadParameter(f"{value} is {len(found)} sizes; give one")
+    return found[0]
 
 
 @click.command(name="replay", epilog=_SHAPES)
@@ -48,7 +49,10 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
     help="Tokens of a block, of the plans that are made.",
 )
 @click.option(
-    "--save", type=_FILE, metavar="FILE", help="Write the plans that are made, one a line."
+    "--save",
+    type=output_path(),
+    metavar="FILE",
+    help="Write the plans that are made, one a line.",
 )
 @click.option(
     "--seed",
@@ -109,7 +113,8 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
     callback=_one_size,
     default="512MiB",
     show_default=True,
-    help="Most bytes of donors that are stored at a time.",
+    help="Most bytes of donors that are stored at a time; those of one plan may be more, up to"
+    " the memory of the machine.",
 )
 @click.option(
     "--checksums",
@@ -120,7 +125,7 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
 )
 @click.option(
     "--decline",
-    type=click.FloatRange(0, 1),
+    type=Share(),
     default=0.0,
     metavar="P",
     help="Decline this share of the spans, and look in the controller's trace for them.",
@@ -130,7 +135,7 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
 @click.option(
     "--emit-xio-keys",
     "keys_file",
-    type=_FILE,
+    type=output_path(),
     metavar="FILE",
     help="Write keys for rocm-xio's tester, and print its command line; on a device the donors"
     " are kept.",
@@ -138,7 +143,7 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
 @click.option(
     "--metrics",
     "metrics_file",
-    type=_FILE,
+    type=output_path(),
     metavar="FILE",
     help="Write JSON lines: one object a span, and one a run.",
 )
@@ -160,6 +165,8 @@ def command(**options: Any) -> None:
         raise click.UsageError("--save writes plans that are made: it needs --generate")
     if options["keep"] and not options["device"]:
         raise click.UsageError("--keep leaves donors on a device: it needs --device")
+    for path in options["plans"]:
+        existing(path)
     asked = replaying.Asked(**options)
     wrong = None
     runs: list[dict[str, Any]] = []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -22,7 +21,13 @@ from xiokv.runtime.kvcache.replay.report import as_values as values
 from xiokv.runtime.kvcache.replay.report import lines, summary, what_is_wrong
 from xiokv.runtime.kvcache.replay.run import Options, Outcome, Replay
 from xiokv.runtime.kvcache.replay.shapes import Recipe, Shape, generate
-from xiokv.runtime.kvcache.replay.xio_keys import Written, XioKeys
+from xiokv.runtime.kvcache.replay.xio_keys import Written, XioKeys, arguments_file
+from xiokv.runtime.output_files import (
+    OutputFile,
+    check_different,
+    check_writable,
+    output_file,
+)
 
 __all__ = ["Asked", "lines", "replay", "setting", "summary", "values", "what_is_wrong"]
 
@@ -87,12 +92,14 @@ class Asked:
 def replay(asked: Asked) -> Iterator[tuple[int, Outcome]]:
     """Replay for each size of a block; end with the first that is wrong."""
     asked.where.check()
+    _check_files(asked)
+    _target(asked)  # nothing is written where it is not there
     keys = XioKeys()
     with ExitStack() as stack:
         source = _source(asked, stack)
         file = None
         if asked.metrics_file is not None:
-            file = stack.enter_context(asked.metrics_file.open("w", encoding="utf-8"))
+            file = stack.enter_context(output_file(asked.metrics_file))
         for size in asked.sizes:
             outcome = _run(asked, size, source, file, keys)
             yield size, outcome
@@ -125,17 +132,42 @@ def setting(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _run(asked: Asked, size: int, source: Source, file: IO[str] | None, keys: XioKeys) -> Outcome:
+def _check_files(asked: Asked) -> None:
+    """Refuse an output that is an input or another output, or that cannot be written."""
+    outputs = [
+        (name, path)
+        for name, path in (
+            ("--save", asked.save),
+            ("--metrics", asked.metrics_file),
+            ("--emit-xio-keys", asked.keys_file),
+        )
+        if path is not None
+    ]
+    beside = arguments_file(asked.keys_file) if asked.keys_file is not None else None
+    if beside is not None:
+        outputs.append(("--emit-xio-keys, keys for arguments", beside))
+    check_different(outputs, [("a file of plans", Path(path)) for path in asked.plans])
+    for _, path in outputs:
+        check_writable(path)
+
+
+def _run(
+    asked: Asked, size: int, source: Source, file: OutputFile | None, keys: XioKeys
+) -> Outcome:
     def tell(span: SpanMetrics) -> None:
         if file is not None:
-            file.write(json_line({**span.as_values(), "block_bytes": size}) + "\n")
+            file.write(_line({**span.as_values(), "block_bytes": size}))
 
     with open_place(asked.where) as place:
         replayed = Replay(place, asked.options(size), tell, keys.add)
         outcome = replayed.run(source())
     if file is not None:
-        file.write(json_line({**outcome.metrics.as_values(), "block_bytes": size}) + "\n")
+        file.write(_line({**outcome.metrics.as_values(), "block_bytes": size}))
     return outcome
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    return f"{json_line(values)}\n".encode()
 
 
 def _source(asked: Asked, stack: ExitStack) -> Source:
@@ -150,13 +182,9 @@ def _source(asked: Asked, stack: ExitStack) -> Source:
 
 def _save(path: Path, plans: Iterable[Plan]) -> None:
     """Write plans, one a line, all of them or nothing."""
-    begun = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with begun.open("wb") as file:
-            file.writelines(plan.canonical + b"\n" for plan in plans)
-        begun.replace(path)
-    finally:
-        begun.unlink(missing_ok=True)
+    with output_file(path) as file:
+        for plan in plans:
+            file.write(plan.canonical + b"\n")
 
 
 def _target(asked: Asked) -> str | None:
@@ -171,8 +199,12 @@ def _tell_keys(written: Written, left_out: int) -> None:
     """Say what was written, and what to do with it, beside the output."""
     first = f"wrote {written.keys} keys, five words each, to {written.packed}"
     second = f"wrote {written.usable} keys that can be arguments to {written.arguments}"
+    if written.arguments is None:
+        second = f"{written.packed} is no regular file: no keys for arguments are beside it"
     for line in (first, second, f"left out {left_out} keys" if left_out else ""):
         click.echo(line, err=True) if line else None
+    if written.arguments is None:
+        return
     if written.device is None:
         click.echo("the values are not on a device; store some first:", err=True)
         click.echo(written.command("store"), err=True)

@@ -29,8 +29,17 @@ def _size(text: str, least: int, most: int) -> int:
     if parts is None:
         raise click.BadParameter(f"{text!r} is no size; such are 511, 4KiB and 1MiB")
     size = int(parts[1]) * _UNITS[parts[2]]
-    if size > most:
-        raise click.BadParameter(f"{text} is too large; {least} to {most >> 20}MiB is allowed")
-    if size < least:
-        raise click.BadParameter(f"{text} is too small; {least} to {most >> 20}MiB is allowed")
+    if not least <= size <= most:
+        wrong = "large" if size > most else "small"
+        raise click.BadParameter(
+            f"{text} is too {wrong}; {size_option(least)} to {size_option(most)} is allowed"
+        )
     return size
+
+
+def size_option(size: int) -> str:
+    """Return a size as it is written on the command line."""
+    for unit in ("GiB", "MiB", "KiB"):
+        if size and size % _UNITS[unit] == 0:
+            return f"{size // _UNITS[unit]}{unit}"
+    return str(size)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from xiokv.runtime import emulator
@@ -184,6 +185,64 @@ def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run) -> 
     monkeypatch.setattr("xiokv.runtime.kv.KV.retrieve", interrupt)
     outcome = run(*QUICK)
     assert (outcome.code, outcome.err.strip()) == (1, "xiokv: interrupted")
+
+
+@pytest.mark.parametrize("how", ["plain", "cause", "context", "numpy", "loader"])
+def test_a_lack_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run, how: str) -> None:
+    def fail(*_: object, **__: object) -> None:
+        if how == "numpy":
+            np.empty(1 << 60, np.uint8)
+        if how == "loader":
+            raise ImportError("libx.so: failed to map segment from shared object")
+        if how == "plain":
+            raise MemoryError
+        try:
+            raise MemoryError("so much")
+        except MemoryError as error:
+            raise ImportError("numpy") from (error if how == "cause" else None)
+
+    monkeypatch.setattr("xiokv.runtime.kv.KV.retrieve", fail)
+    outcome = run(*QUICK)
+    assert outcome.code == 1
+    (line,) = outcome.err.splitlines()
+    assert line.startswith("xiokv: not enough memory: ")
+
+
+def test_a_process_that_may_have_little_memory_ends_without_a_traceback() -> None:
+    ran = _shell("ulimit -v 60000; TOOL replay --generate 1 --storage memory")
+    assert ran.returncode != 0
+    assert "Traceback" not in ran.stderr
+    assert ran.stderr.startswith("xiokv: not enough memory: ")
+
+
+def test_any_other_fault_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("unforeseen")
+
+    monkeypatch.setattr("xiokv.runtime.kv.KV.retrieve", fail)
+    with pytest.raises(ValueError, match="unforeseen"):
+        main(list(QUICK))
+
+
+def test_an_interrupt_while_modules_are_imported_is_one_line() -> None:
+    program = """
+import builtins, sys
+from xiokv.runtime.cli import main
+real = builtins.__import__
+def interrupted(name, *rest):
+    if name == "click":
+        raise KeyboardInterrupt
+    return real(name, *rest)
+builtins.__import__ = interrupted
+main(["--help"])
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (1, b"", b"xiokv: interrupted\n")
+
+
+def test_little_is_imported_before_main() -> None:
+    program = "import sys, xiokv.runtime.cli; sys.exit('click' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_the_command_line_costs_no_numpy_until_it_is_needed() -> None:

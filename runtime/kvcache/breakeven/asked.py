@@ -156,8 +156,7 @@ def _fetch(asked: Asked) -> fetch.Fetch:
 
 
 def _latency(text: str) -> float:
-    zero = text.strip() in ("0", "0.0")
-    return 0.0 if zero else quantities.positive("--fetch-latency-us", text) * _MICROSECOND
+    return quantities.not_negative("--fetch-latency-us", text) * _MICROSECOND
 
 
 def _check_fetch(asked: Asked) -> None:

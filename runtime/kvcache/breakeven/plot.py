@@ -5,15 +5,17 @@ The same run gives the same bytes. matplotlib is an extra, ``xiokv[plot]``.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from xiokv.runtime.bench.plot import pyplot, save
+from xiokv.runtime.bench.plot import pyplot
 from xiokv.runtime.kvcache.breakeven.fetch import Fetch
 from xiokv.runtime.kvcache.breakeven.recompute import Formula, Recompute
 from xiokv.runtime.kvcache.breakeven.report import even_text
 from xiokv.runtime.kvcache.breakeven.study import Result, Study
+from xiokv.runtime.output_files import check_different, output_file
 from xiokv.runtime.units import size_text
 
 _INCHES = (8.0, 5.0)
@@ -25,19 +27,35 @@ def check_plotting() -> None:
     pyplot()
 
 
-def plot(result: Result, folder: Path) -> list[Path]:
+def plot(result: Result, folder: Path, inputs: Sequence[tuple[str, Path]] = ()) -> list[Path]:
     """Write the charts; return their files.
+
+    Args:
+        result: what is drawn.
+        folder: that they go to; it is made where it is not there.
+        inputs: files that were read, by their options; no chart may be one.
 
     Raises:
         MissingFault: there is no matplotlib.
+        ArgumentFault: a chart would replace what was read.
+        OSError: a chart cannot be written.
     """
     axes = pyplot()
     charts = {f"time-{study.reuse.geometry.name}": study for study in result.studies}
+    files = [folder / f"{name}.svg" for name in (*charts, "bandwidth")]
+    check_different([("--plot", file) for file in files], inputs)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, study in charts.items():
-        save(_times(axes, result.fetch, study), folder / f"{name}.svg")
-    save(_bandwidths(axes, result), folder / "bandwidth.svg")
-    return [folder / f"{name}.svg" for name in (*charts, "bandwidth")]
+    for file, study in zip(files[:-1], charts.values(), strict=True):
+        _save(_times(axes, result.fetch, study), file)
+    _save(_bandwidths(axes, result), files[-1])
+    return files
+
+
+def _save(figure: Any, path: Path) -> None:
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+    with output_file(path) as file:
+        file.write(drawn.getvalue())
 
 
 def _times(pyplot: Any, fetch: Fetch, study: Study) -> Any:

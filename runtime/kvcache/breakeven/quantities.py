@@ -14,8 +14,8 @@ BLOCK_MIN, BLOCK_MAX = 512, 32 << 20
 _BLOCK_STEP = 4
 _NUMBER_MIN, _NUMBER_MAX = 1e-30, 1e30
 
-_POWERS = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20}
-_COUNT = re.compile(r"([0-9]{1,10})\s*(Ki|Mi|)(B?)")
+_POWERS = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+_COUNT = re.compile(r"([0-9]{1,10})\s*(Ki|Mi|Gi|)(B?)")
 
 
 def block_sizes(text: str) -> tuple[int, ...]:
@@ -52,6 +52,26 @@ def _count(text: str, what: str, such: str, bytes_too: bool) -> int:
     if parts is None or (parts[3] and not bytes_too):
         raise ArgumentFault(f"{text.strip()!r} is no {what}; such are {such}")
     return int(parts[1]) * _POWERS[parts[2]]
+
+
+def not_negative(option: str, text: str) -> float:
+    """Return a number of 0 or more.
+
+    Raises:
+        ArgumentFault: it is none.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if number == 0:
+        return 0.0
+    if not _NUMBER_MIN <= number <= _NUMBER_MAX:
+        raise ArgumentFault(
+            f"{option}: {text!r} is no number of 0 or more, or out of bounds (0, {_NUMBER_MIN:g}"
+            f" to {_NUMBER_MAX:g}); such are 0 and 12.5"
+        )
+    return number
 
 
 def positive(option: str, text: str) -> float:

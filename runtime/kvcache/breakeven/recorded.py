@@ -8,6 +8,7 @@ have a bandwidth alone; the launch of one key (``launch``) has a time at its own
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kvcache.breakeven import kept
 from xiokv.runtime.kvcache.breakeven.fetch import Fetch, FetchCost, Timing, fitted
 from xiokv.runtime.kvcache.breakeven.origin import Origin
+from xiokv.runtime.output_files import is_regular, named
 from xiokv.runtime.units import size_text
 
 DEVICE, HOST = "device", "host"
@@ -46,12 +48,28 @@ def read(
         RuntimeFault: the file holds no run, or no row of the engine that says what a fetch
             costs.
     """
-    fetch = kept.read(path) or _of_bench(path, saved.read(path), place)
+    fetch = _read(path, place)
     if place and fetch.place != place:
         raise ArgumentFault(
             f"--place {place}: blocks of {path} ended in the {fetch.place}'s memory"
         )
     return _with_latency(_chosen(fetch, sizes), latency)
+
+
+def _read(path: Path, place: str) -> Fetch:
+    """Read a file, or a copy of what can be read only once."""
+    if is_regular(path):
+        return kept.read(path) or _of_bench(path, saved.read(path), place)
+    with tempfile.NamedTemporaryFile("wb") as file:
+        with named(path):
+            file.write(path.read_bytes())
+            file.flush()
+        copy = Path(file.name)
+        try:
+            fetch = kept.read(copy) or _of_bench(copy, saved.read(copy), place)
+        except RuntimeFault as fault:
+            raise type(fault)(str(fault).replace(str(copy), str(path))) from fault
+    return replace(fetch, file=str(path))
 
 
 def _of_bench(path: Path, run: Run, place: str) -> Fetch:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
-from xiokv.runtime.errors import ArgumentFault
+from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kvcache.documents import DocumentFault
 from xiokv.runtime.kvcache.plan import Plan
+from xiokv.runtime.output_files import is_regular, named
 
 STDIN = "-"
 
@@ -22,43 +23,69 @@ class PlanFiles:
     """The plans of some files, which can be gone through again and again.
 
     Args:
-        paths: of the files; ``-`` is standard input, which is copied to a file of its own.
+        paths: of the files; ``-`` is standard input. What is no regular file can be read once
+            only, and is copied to a file without a name.
+        stack: closes the copies.
+
+    Raises:
+        ArgumentFault: standard input is closed.
+        OSError: a file cannot be read, or there is no room for a copy.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], stack: ExitStack) -> None:
         self._paths = paths
-        self._copied: Path | None = None
-        if STDIN in paths:
-            with tempfile.NamedTemporaryFile("wb", suffix=".jsonl", delete=False) as copy:
-                self._copied = Path(copy.name)
-                for chunk in iter(lambda: sys.stdin.buffer.read(1 << 20), b""):
-                    copy.write(chunk)
+        self._copies: dict[str, IO[bytes]] = {}
+        for path in paths:
+            if path not in self._copies and (path == STDIN or not is_regular(Path(path))):
+                copy = tempfile.TemporaryFile("w+b")  # noqa: SIM115 - the stack closes it
+                self._copies[path] = stack.enter_context(copy)
+                _copy(path, copy)
 
     def plans(self) -> Iterator[Plan]:
         """Yield the plans of all files.
 
         Raises:
-            ArgumentFault: a file has none, or one that is none; the message names the line.
+            RuntimeFault: a file has none, or one that is none; the message names the line.
         """
         for path in self._paths:
-            copied = self._copied if path == STDIN else None
-            with (copied or Path(path)).open("rb") as file:
-                yield from _plans_of(file, "standard input" if copied else path)
-
-    def close(self) -> None:
-        """Remove the copy of standard input."""
-        if self._copied is not None:
-            self._copied.unlink(missing_ok=True)
+            copy = self._copies.get(path)
+            if copy is not None:
+                copy.seek(0)
+                yield from _plans_of(copy, _name(path))
+                continue
+            with Path(path).open("rb") as file:
+                yield from _plans_of(file, path)
 
 
 @contextmanager
 def plan_files(paths: Sequence[str]) -> Iterator[PlanFiles]:
     """Open files of plans."""
-    files = PlanFiles(paths)
-    try:
-        yield files
-    finally:
-        files.close()
+    with ExitStack() as stack:
+        yield PlanFiles(paths, stack)
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == STDIN else path
+
+
+def _copy(path: str, copy: IO[bytes]) -> None:
+    """Copy a stream; a fault names what failed, the stream or the folder of the copy."""
+    with ExitStack() as stack:
+        if path != STDIN:
+            stream: IO[bytes] = stack.enter_context(Path(path).open("rb"))
+        elif sys.stdin is None:
+            raise ArgumentFault("standard input is closed; give plans to it, or a file")
+        else:
+            stream = sys.stdin.buffer
+        while True:
+            with named(Path(_name(path))):
+                chunk = stream.read(1 << 20)
+            if not chunk:
+                break
+            with named(Path(tempfile.gettempdir())):
+                copy.write(chunk)
+        with named(Path(tempfile.gettempdir())):
+            copy.flush()
 
 
 def _plans_of(file: IO[bytes], name: str) -> Iterator[Plan]:
@@ -73,7 +100,7 @@ def _plans_of(file: IO[bytes], name: str) -> Iterator[Plan]:
         found = True
         yield _plan(line, f"{name}:{number}")
     if not found:
-        raise ArgumentFault(
+        raise RuntimeFault(
             f"{name} holds no plan; give a plan in JSON, or one a line, or make some with"
             " --generate"
         )
@@ -82,7 +109,7 @@ def _plans_of(file: IO[bytes], name: str) -> Iterator[Plan]:
 def _is_whole(line: bytes) -> bool:
     try:
         msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return False
     return True
 
@@ -91,4 +118,6 @@ def _plan(text: bytes, place: str) -> Plan:
     try:
         return Plan.from_json(text)
     except DocumentFault as fault:
-        raise ArgumentFault(f"{place}: {fault}") from fault
+        raise RuntimeFault(f"{place}: {fault}") from fault
+    except RecursionError as error:
+        raise RuntimeFault(f"{place}: is nested too deeply; a plan has 4 levels") from error

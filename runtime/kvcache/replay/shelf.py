@@ -7,18 +7,23 @@ when there is no room, so that the store is bounded however many plans there are
 
 from __future__ import annotations
 
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kvcache.documents import Range
 from xiokv.runtime.kvcache.plan import Plan
 from xiokv.runtime.kvcache.replay.contents import content
 from xiokv.runtime.kvcache.replay.layouts import layout_of
 from xiokv.runtime.kvcache.replay.payloads import Payloads
 from xiokv.runtime.kvcache.storage import DonorMissingFault, NewDonor, Storage
+
+#: Most blocks, of all shards, of one plan's spans, or of the donors that it names.
+BLOCKS_MAX = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +72,14 @@ class Shelf:
         self.published_bytes = 0
 
     def prepare(self, plan: Plan) -> None:
-        """Publish what a plan needs and is not there."""
+        """Publish what a plan needs and is not there.
+
+        Raises:
+            RuntimeFault: its blocks can never fit; nothing is published.
+        """
         begun = time.perf_counter()
         needed = _needed(plan)
+        self._check(plan, needed)
         for name in needed:
             if name in self._stocked:
                 self._stocked.move_to_end(name)
@@ -99,10 +109,29 @@ class Shelf:
     def _publish(self, name: str, wanted: Stocked, needed: dict[str, Stocked]) -> None:
         there, rows = self._stocked.get(name), wanted.rows
         if there is not None and there.block_tokens == wanted.block_tokens:
-            rows = Range(min(there.rows.start, rows.start), max(there.rows.end, rows.end))
+            both = Range(min(there.rows.start, rows.start), max(there.rows.end, rows.end))
+            # Blocks between them may be more than there is room for.
+            rows = both if len(both) <= self._rows_max(self._room) else rows
         self._make_room(len(rows) * self._payloads.row_bytes, needed)
         generation = wanted.generation or self._generation_there(name) + 1
         self._store(name, rows, wanted.block_tokens, generation)
+
+    def _check(self, plan: Plan, needed: dict[str, Stocked]) -> None:
+        landing = sum(len(span.source) // plan.block_tokens for _, span in plan.donor_spans)
+        donors = sum(len(stocked.rows) for stocked in needed.values())
+        shards, row_bytes = len(self._payloads.sizes), self._payloads.row_bytes
+        for what, rows in (("spans", landing), ("donors", donors)):
+            if rows > self._rows_max(_memory_bytes()):
+                raise RuntimeFault(
+                    f"plan {plan.request!r}: its {what} have {rows * shards} blocks,"
+                    f" {rows * row_bytes} bytes; up to {BLOCKS_MAX} blocks and"
+                    f" {_memory_bytes()} bytes, the memory of this machine, can be replayed;"
+                    " give smaller spans or --block-bytes, or fewer --shards"
+                )
+
+    def _rows_max(self, room: int) -> int:
+        """Return the most blocks of tokens that a number of bytes and the limit allow."""
+        return min(room // self._payloads.row_bytes, BLOCKS_MAX // len(self._payloads.sizes))
 
     def _store(self, name: str, rows: Range, block_tokens: int, generation: int) -> None:
         offer = NewDonor(
@@ -131,6 +160,10 @@ class Shelf:
                 return
             used -= len(self._stocked[name].rows) * self._payloads.row_bytes
             self.remove([name])
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _needed(plan: Plan) -> dict[str, Stocked]:

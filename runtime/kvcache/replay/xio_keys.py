@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from xiokv.runtime.kvcache.parts import split
 from xiokv.runtime.kvcache.report import Report
 from xiokv.runtime.kvcache.storage import Fetch
 from xiokv.runtime.kvcache.wanted import wanted_blocks
+from xiokv.runtime.output_files import is_regular, output_file
 
 WORDS_PER_KEY = 5
 #: Most commands that the tester has in flight on a queue of 1024 entries.
@@ -65,18 +67,32 @@ class XioKeys:
                 self.left_out += 1
 
     def write(self, path: Path, device: str | None = None) -> Written:
-        """Write both files, ``PATH`` and ``PATH.args``.
+        """Write both files, ``PATH`` and ``PATH.args``; both are whole, or as they were.
+
+        Where ``PATH`` is no regular file there is nothing beside it.
 
         Raises:
             RuntimeFault: no key was asked for.
+            OSError: a file cannot be written.
         """
         if not self.keys:
             raise RuntimeFault(f"{path} is not written: no block was asked for")
         arguments = [key for key in self.keys if _can_be_argument(key)]
-        path.write_bytes(packed(list(self.keys)))
-        second = path.with_name(f"{path.name}.args")
-        second.write_bytes(b"".join(key + b"\0" for key in arguments))
+        second = arguments_file(path)
+        with ExitStack() as stack:
+            files = [stack.enter_context(output_file(path))]
+            files[0].write(packed(list(self.keys)))
+            if second is not None:
+                files.append(stack.enter_context(output_file(second)))
+                files[1].write(b"".join(key + b"\0" for key in arguments))
+            for file in files:
+                file.complete()
         return Written(path, second, len(self.keys), len(arguments), self.size, device)
+
+
+def arguments_file(path: Path) -> Path | None:
+    """Return the second file beside a first; None where that is no regular file."""
+    return path.with_name(f"{path.name}.args") if is_regular(path) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +101,7 @@ class Written:
 
     Attributes:
         packed: five words a key.
-        arguments: a NUL after each.
+        arguments: a NUL after each; None where the first is no regular file.
         keys: in the first.
         usable: in the second.
         size: bytes of each value.
@@ -93,7 +109,7 @@ class Written:
     """
 
     packed: Path
-    arguments: Path
+    arguments: Path | None
     keys: int
     usable: int
     size: int

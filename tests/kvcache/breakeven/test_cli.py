@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +211,15 @@ def test_a_measured_run_can_be_kept_and_looked_at_again(tool: Tool, tmp_path: Pa
         ((*GIVEN, *LLAMA, *SPEED, "--queues", "2"), 2, "--fetch-gbps measures nothing: leave --q"),
         ((*GIVEN, *LLAMA, *SPEED, "--place", "host"), 2, "--fetch-gbps is of no place"),
         (("--fetch-gbps", "-1", *LLAMA, *SPEED), 2, "--fetch-gbps: '-1' is no number above 0"),
-        ((*GIVEN, *LLAMA, *SPEED, "--fetch-latency-us", "-1"), 2, "--fetch-latency-us: '-1' is no"),
+        ((*GIVEN, *LLAMA, *SPEED, "--fetch-latency-us", "-1"), 2, "'-1' is no number of 0 or more"),
+        ((*GIVEN, *LLAMA, *SPEED, "--fetch-latency-us", "nan"), 2, "'nan' is no number of 0 or m"),
+        (("--fetch-gbps", "nan", *LLAMA, *SPEED), 2, "--fetch-gbps: 'nan' is no number above 0"),
+        ((*GIVEN, *LLAMA, "--flops", "1", "--mfu", "nan"), 2, "--mfu: 'nan' is no number above"),
+        ((*GIVEN, *LLAMA, "--prefill-tokens-per-s", "nan"), 2, "'nan' is no number above 0"),
+        ((*GIVEN, *LLAMA, "--flops", "1", "--parameters", "nan"), 2, "'nan' is no number above"),
+        ((*LLAMA, *SPEED, "--recorded", "-"), 2, "'-' is no file here; give a path"),
+        ((*GIVEN, *SPEED, "--geometry", "-"), 2, "'-' is no file here; give a path"),
+        ((*LLAMA, *SPEED, "--block-sizes", "1GiB"), 2, "a block of 1073741824 bytes: multiples"),
         ((*LLAMA, *SPEED, "--fetch-latency-us", "1"), 2, "goes with --fetch-gbps or --recorded"),
         ((*LLAMA, *SPEED, "--block-sizes", "4kB"), 2, "'4kB' is no size; such are 512, 4KiB"),
         ((*LLAMA, *SPEED, "--block-sizes", "64MiB"), 2, "from 512 bytes to 32MiB are allowed"),
@@ -258,6 +270,51 @@ def test_broken_files_are_failures(tool: Tool, mine: Path, tmp_path: Path) -> No
     assert (
         f"{mine}: name, title, source, context, active_parameters, attention missing" in refused.err
     )
+
+
+def test_a_latency_of_0_is_one_however_it_is_written(tool: Tool) -> None:
+    asked = (*GIVEN, *LLAMA, *SPEED, "--contexts", "1Ki")
+    for text in ("0", "0.00", "0e3"):
+        assert told(tool, *asked, "--fetch-latency-us", text) == told(tool, *asked)
+
+
+def test_files_may_come_through_a_pipe(h200: Path, mine: Path) -> None:
+    command = '"$@" --recorded <(cat H200) --geometry <(cat MINE) --flops 1e9 --json'
+    words = command.replace("H200", str(h200)).replace("MINE", str(mine))
+    program = "from xiokv.runtime.cli import main; main()"
+    done = subprocess.run(
+        ["bash", "-c", words, "bash", sys.executable, "-c", program, "breakeven"],
+        **{"capture_output": True, "text": True, "check": False},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"/dev/fd/\d+", json.loads(done.stdout)["fetch"]["file"])
+
+
+def test_a_broken_file_through_a_pipe_is_told_by_its_name(tool: Tool, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=lambda: fifo.write_text("{"), daemon=True)
+    writer.start()
+    refused = tool(*LLAMA, *SPEED, "--recorded", fifo)
+    writer.join(10)
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith(f"xiokv: {fifo} ends early at line 1")
+
+
+def test_charts_leave_links_and_what_was_read(tool: Tool, tmp_path: Path, h200: Path) -> None:
+    pytest.importorskip("matplotlib")
+    real, folder = tmp_path / "real.svg", tmp_path / "charts"
+    folder.mkdir()
+    (folder / "bandwidth.svg").symlink_to(real)
+    asked = (*LLAMA, "--flops", "989e12", "--plot", folder)
+    assert tool("--recorded", h200, *asked).code == 0
+    assert (folder / "bandwidth.svg").is_symlink()
+    assert "<svg" in real.read_text(encoding="utf-8")
+    real.write_bytes(h200.read_bytes())
+    refused = tool("--recorded", real, *asked)
+    assert refused.code == 2
+    assert "--recorded is the same file" in refused.err
+    assert real.read_bytes() == h200.read_bytes()
 
 
 def test_charts_need_matplotlib_and_say_so_before_anything_is_measured(
