@@ -37,8 +37,10 @@ def _places(package: str) -> list[Path]:
 
 def pytest_configure() -> None:
     """Stop unless the packages under test are those of this checkout."""
-    # A shell lets what it starts in the background ignore interrupts, which tests send.
+    # What a shell starts in the background ignores interrupts, and what nohup starts hangups;
+    # tests send both.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     strangers = {name: _places(name) for name in PACKAGES if _places(name) != [ROOT / name]}
     if strangers:
         seen = "\n".join(

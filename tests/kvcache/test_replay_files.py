@@ -233,9 +233,14 @@ def test_a_signal_leaves_no_temporary_file(tmp_path: Path, number: signal.Signal
         until = time.monotonic() + 30
         while len(names(tmp_path)) < 2 and time.monotonic() < until:
             time.sleep(0.01)
-        assert len(names(tmp_path)) == 2
+        begun = len(names(tmp_path)) == 2
         running.send_signal(number)
-        _, said = running.communicate(timeout=30)
+        try:
+            _, said = running.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            raise
+    assert begun
     if number == signal.SIGINT:
         assert (running.returncode, said.strip()) == (1, "xiokv: interrupted")
     else:
@@ -254,7 +259,11 @@ def test_an_interrupt_while_standard_input_is_read_leaves_nothing(tmp_path: Path
         running.stdin.write(b" " * (4 << 20))
         running.stdin.flush()
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
+        try:
+            _, said = running.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            raise
     assert (running.returncode, said.strip()) == (1, b"xiokv: interrupted")
     assert names(tmp_path) == set()
 
