@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from xiokv.runtime.commands.options import Share, existing, output_path
+from xiokv.runtime.commands.running import queue_options, target_option
 from xiokv.runtime.commands.sizes import sizes as size_list
 from xiokv.runtime.errors import RuntimeFault
 
 SIZES = "4KiB,16KiB,128KiB,1MiB"
-QUEUES_MAX = 64
 
 # \b keeps the lines that follow as they are.
 _SHAPES = """\b
@@ -76,11 +76,7 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
     show_default=True,
     help="Blocks of the same tokens, such as keys and values.",
 )
-@click.option(
-    "--target",
-    help="Kind of device to run on; the first that there is by default."
-    " $XIOKV_TARGET overrules it.",
-)
+@target_option
 @click.option(
     "--device",
     metavar="PATH",
@@ -93,20 +89,7 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
     show_default=True,
     help="Where blocks are; in memory there is no controller.",
 )
-@click.option(
-    "--queues",
-    type=click.IntRange(1, QUEUES_MAX),
-    default=4,
-    show_default=True,
-    help="Queue pairs.",
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(2, 65536),
-    default=1024,
-    show_default=True,
-    help="Entries of each ring.",
-)
+@queue_options(depth=1024)
 @click.option(
     "--store-bytes",
     "room",

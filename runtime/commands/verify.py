@@ -6,11 +6,11 @@ import json
 
 import click
 
+from xiokv.runtime.commands.running import QUEUES_MAX, queue_options, target_option
 from xiokv.runtime.commands.sizes import sizes as size_list
 from xiokv.runtime.errors import RuntimeFault
 
 SIZES = "1,511,4KiB,4097,16KiB,65541,128KiB,1MiB"
-QUEUES_MAX = 64
 THREADS_MAX = 2
 
 # \b keeps the lines that follow as they are.
@@ -25,20 +25,7 @@ Cases of each size:
 
 
 @click.command(name="verify", epilog=_CASES)
-@click.option(
-    "--queues",
-    type=click.IntRange(1, QUEUES_MAX),
-    default=4,
-    show_default=True,
-    help="Queue pairs.",
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(2, 65536),
-    default=64,
-    show_default=True,
-    help="Entries of each ring.",
-)
+@queue_options(depth=64)
 @click.option(
     "--sizes",
     callback=size_list(0),
@@ -59,11 +46,7 @@ Cases of each size:
     show_default=True,
     help="Of the stamps, the places and the faults.",
 )
-@click.option(
-    "--target",
-    help="Kind of device to run on; the first that there is by default."
-    " $XIOKV_TARGET overrules it.",
-)
+@target_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     queues: int,

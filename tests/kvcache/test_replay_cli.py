@@ -7,15 +7,12 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from xiokv.runtime.cli import main
 from xiokv.runtime.kvcache import offering, verification
 from xiokv.runtime.kvcache.materialiser import Accept
 from xiokv.runtime.kvcache.memory_storage import MemoryStorage
@@ -24,36 +21,15 @@ from xiokv.runtime.kvcache.replay import disturbances
 from xiokv.runtime.kvcache.replay.disturbances import Disturbances
 from xiokv.runtime.kvcache.states import BlockState
 
-TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()", "replay")
+from .replay_tool import TOOL, Done, Run, runner
+
 HOST = ("--target", "host", "--queues", "2")
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def values(self) -> Any:
-        return json.loads(self.out)
-
-
-Run = Callable[..., Done]
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Return what runs the tool in this process."""
-
-    def call(*arguments: object) -> Done:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main(["replay", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return Done(int(left.value.code or 0), captured.out, captured.err)
-
-    return call
+    return runner(capsys)
 
 
 def only(monkeypatch: pytest.MonkeyPatch, *kinds: str) -> None:

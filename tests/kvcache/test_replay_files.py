@@ -7,46 +7,24 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from xiokv.runtime.cli import main
+from .replay_tool import TOOL, Run, runner
 
-TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()", "replay")
 MEMORY = ("--storage", "memory", "--block-bytes", "64")
 MAKE = ("--generate", "2", *MEMORY)
 OUTPUTS = ("--save", "--metrics", "--emit-xio-keys")
 OLD = "what was there\n"
 
 
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
-
-
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Return what runs the tool in this process."""
-
-    def call(*arguments: object) -> Done:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main(["replay", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return Done(int(left.value.code or 0), captured.out, captured.err)
-
-    return call
+    return runner(capsys)
 
 
 @pytest.fixture
