@@ -95,7 +95,7 @@ Outcome finish_exec(Command &command, const Reply &reply,
                     const Namespace &space) {
   const ExecOperation *operation = find_operation(command.sqe.dword(13));
   const ExecOutput output = operation->run(
-      {reply.value.bytes.get(), reply.size}, exec_input(command));
+      {reply.value.bytes, reply.size}, exec_input(command));
   const Bytes bytes = output.bytes();
   const uint32_t returned = std::min(bytes.size, output_room(command.sqe));
   const Status status = return_data(command, space, bytes.first, returned);

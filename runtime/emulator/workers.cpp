@@ -34,15 +34,14 @@ class BackOff {
 public:
   void reset() { rounds_ = 0; }
 
-  void wait() {
+  void wait(Bell &bell) {
     ++rounds_;
     if (rounds_ < spins)
       pause();
     else if (rounds_ < yields)
       std::this_thread::yield();
     else
-      std::this_thread::sleep_for(
-          std::min(longest, shortest * (rounds_ - yields + 1)));
+      bell.rest(std::min(longest, shortest * (rounds_ - yields + 1)));
   }
 
 private:
@@ -56,23 +55,26 @@ private:
 
 } // namespace
 
-bool Workers::start(const Config &config, const Round &round) {
+bool Workers::start(const Config &config, std::vector<Bell> &bells,
+                    const Round &round) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (running_)
     return true;
   running_ = true;
   for (uint32_t worker = 0; running_ && worker < config.threads; ++worker)
-    if (!start_one(config, round, worker))
+    if (!start_one(config, bells[worker], round, worker))
       join();
   return running_;
 }
 
-bool Workers::start_one(const Config &config, const Round &round,
+bool Workers::start_one(const Config &config, Bell &bell, const Round &round,
                         uint32_t worker) {
   const bool pinned = config.has(XIOKV_EMU_PINNED);
   try {
     threads_.emplace_back(
-        [this, round, worker, pinned] { poll(round, worker, !pinned); });
+        [this, round, worker, resting = pinned ? nullptr : &bell] {
+          poll(round, worker, resting);
+        });
   } catch (const std::system_error &) {
     return false;
   }
@@ -91,13 +93,13 @@ void Workers::join() {
   threads_.clear();
 }
 
-void Workers::poll(const Round &round, uint32_t worker, bool rests) const {
+void Workers::poll(const Round &round, uint32_t worker, Bell *bell) const {
   BackOff back_off;
   while (running_) {
     if (round(worker))
       back_off.reset();
-    else if (rests)
-      back_off.wait();
+    else if (bell)
+      back_off.wait(*bell);
     else
       pause();
   }

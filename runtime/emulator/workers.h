@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "bell.h"
 #include "config.h"
 
 namespace xiokv::emulator {
@@ -26,8 +27,10 @@ public:
   ~Workers() { stop(); }
 
   /// @brief Start the threads unless they run.
+  /// @param bells One a worker: each ends a rest. They outlive the threads.
   /// @return Whether they run.
-  bool start(const Config &config, const Round &round);
+  bool start(const Config &config, std::vector<Bell> &bells,
+             const Round &round);
 
   /// @brief Stop and join the threads, if any.
   void stop();
@@ -36,8 +39,9 @@ public:
 
 private:
   void join();
-  bool start_one(const Config &config, const Round &round, uint32_t worker);
-  void poll(const Round &round, uint32_t worker, bool rests) const;
+  bool start_one(const Config &config, Bell &bell, const Round &round,
+                 uint32_t worker);
+  void poll(const Round &round, uint32_t worker, Bell *bell) const;
 
   std::mutex mutex_; ///< Held by start and stop.
   std::vector<std::thread> threads_;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief A value store in a Ceph cluster: one RADOS object a value.
+///
+/// Each request is one operation on one object, so that the cluster itself
+/// decides what happens first, and whether a condition holds.
+#pragma once
+
+#include "cluster.h"
+#include "flight.h"
+#include "lister.h"
+
+namespace xiokv::rados {
+
+class RadosStore : public emulator::ValueStore {
+public:
+  explicit RadosStore(const Place &place)
+      : place_(place), cluster_(place_), lister_(cluster_) {}
+
+  std::unique_ptr<emulator::Session> open(emulator::Wake wake) override;
+
+  /// @brief Memory that the cluster's messages are sent from as it is.
+  emulator::Room allocate(uint32_t size) const override;
+
+  /// @brief Zeros: a cluster tells the usage of pools, not of namespaces.
+  emulator::Usage usage() const override { return {}; }
+
+  const Place &place() const { return place_; }
+  Cluster &cluster() { return cluster_; }
+  Lister &lister() { return lister_; }
+
+private:
+  const Place place_;
+  Cluster cluster_;
+  Lister lister_;
+};
+
+} // namespace xiokv::rados
