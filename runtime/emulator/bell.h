@@ -12,8 +12,8 @@ namespace xiokv::emulator {
 
 /// @brief Rung by any thread; one thread rests by it.
 ///
-/// A ring is never lost: one that comes before the rest ends it at once. To ring
-/// for a thread that does not rest costs no system call.
+/// A ring is never lost: one that comes before the rest ends it at once. To
+/// ring for a thread that does not rest costs no system call.
 class Bell {
 public:
   void ring() {

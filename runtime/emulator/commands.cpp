@@ -70,8 +70,7 @@ Outcome finish_store(const Command &command, const Namespace &space) {
 Outcome finish_retrieve(Command &command, const Reply &reply,
                         const Namespace &space) {
   const uint32_t bytes = std::min(command.sqe.size(), reply.size);
-  const Status status =
-      return_data(command, space, reply.value.bytes, bytes);
+  const Status status = return_data(command, space, reply.value.bytes, bytes);
   return {status, status == Status::success ? reply.size : 0};
 }
 

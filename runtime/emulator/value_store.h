@@ -72,8 +72,8 @@ using KeySink = std::function<bool(const Key &)>;
 struct Request {
   Operation operation = Operation::exist;
   uint64_t token = 0; ///< Comes back in the reply.
-  Key key;    ///< List: the first key wanted; length 0: from the start.
-  Blob value; ///< Store: the value, in memory that the store allocated.
+  Key key;            ///< List: the first key wanted; length 0: from the start.
+  Blob value;         ///< Store: the value, in memory that the store allocated.
   Condition condition;
   uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed. List:
                        ///< bytes that the keys may take as a page has them.
@@ -135,6 +135,10 @@ public:
   /// @param wake For replies that come by themselves; a store that replies at
   /// once never calls it. Not called any more when the session is closed.
   virtual std::unique_ptr<Session> open(Wake wake) = 0;
+
+  /// @brief Whether replies come by themselves, later: a thread that waits for
+  /// them may leave its core to others at once.
+  virtual bool replies_later() const { return false; }
 
   /// @brief Allocate memory for a value.
   virtual Room allocate(uint32_t size) const;

@@ -32,49 +32,51 @@ bool pin(std::thread &thread, uint32_t cpu) {
 /// then of others who want the core, at last of an idle machine.
 class BackOff {
 public:
+  explicit BackOff(bool yields) : yields_(yields ? most_yields : spins) {}
+
   void reset() { rounds_ = 0; }
 
   void wait(Bell &bell) {
     ++rounds_;
     if (rounds_ < spins)
       pause();
-    else if (rounds_ < yields)
+    else if (rounds_ < yields_)
       std::this_thread::yield();
     else
-      bell.rest(std::min(longest, shortest * (rounds_ - yields + 1)));
+      bell.rest(std::min(longest, shortest * (rounds_ - yields_ + 1)));
   }
 
 private:
   static constexpr uint32_t spins = 200;
-  static constexpr uint32_t yields = 1000;
+  static constexpr uint32_t most_yields = 1000;
   static constexpr std::chrono::microseconds shortest{5};
   static constexpr std::chrono::microseconds longest{1000};
 
+  const uint32_t yields_;
   uint32_t rounds_ = 0;
 };
 
 } // namespace
 
-bool Workers::start(const Config &config, std::vector<Bell> &bells,
+bool Workers::start(const Config &config, std::vector<Bell> &bells, bool yields,
                     const Round &round) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (running_)
     return true;
   running_ = true;
   for (uint32_t worker = 0; running_ && worker < config.threads; ++worker)
-    if (!start_one(config, bells[worker], round, worker))
+    if (!start_one(config, bells[worker], yields, round, worker))
       join();
   return running_;
 }
 
-bool Workers::start_one(const Config &config, Bell &bell, const Round &round,
-                        uint32_t worker) {
+bool Workers::start_one(const Config &config, Bell &bell, bool yields,
+                        const Round &round, uint32_t worker) {
   const bool pinned = config.has(XIOKV_EMU_PINNED);
   try {
-    threads_.emplace_back(
-        [this, round, worker, resting = pinned ? nullptr : &bell] {
-          poll(round, worker, resting);
-        });
+    threads_.emplace_back([this, round, worker,
+                           resting = pinned ? nullptr : &bell,
+                           yields] { poll(round, worker, resting, yields); });
   } catch (const std::system_error &) {
     return false;
   }
@@ -93,8 +95,9 @@ void Workers::join() {
   threads_.clear();
 }
 
-void Workers::poll(const Round &round, uint32_t worker, Bell *bell) const {
-  BackOff back_off;
+void Workers::poll(const Round &round, uint32_t worker, Bell *bell,
+                   bool yields) const {
+  BackOff back_off(yields);
   while (running_) {
     if (round(worker))
       back_off.reset();

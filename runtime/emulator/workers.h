@@ -28,8 +28,9 @@ public:
 
   /// @brief Start the threads unless they run.
   /// @param bells One a worker: each ends a rest. They outlive the threads.
+  /// @param yields Whether an idle thread tries for some time before it rests.
   /// @return Whether they run.
-  bool start(const Config &config, std::vector<Bell> &bells,
+  bool start(const Config &config, std::vector<Bell> &bells, bool yields,
              const Round &round);
 
   /// @brief Stop and join the threads, if any.
@@ -39,9 +40,9 @@ public:
 
 private:
   void join();
-  bool start_one(const Config &config, Bell &bell, const Round &round,
-                 uint32_t worker);
-  void poll(const Round &round, uint32_t worker, Bell *bell) const;
+  bool start_one(const Config &config, Bell &bell, bool yields,
+                 const Round &round, uint32_t worker);
+  void poll(const Round &round, uint32_t worker, Bell *bell, bool yields) const;
 
   std::mutex mutex_; ///< Held by start and stop.
   std::vector<std::thread> threads_;

@@ -22,8 +22,8 @@ using Clock = std::chrono::steady_clock;
 
 /// @brief Part of a List, as a page has room for.
 struct Listing {
-  emulator::Key start;  ///< The first key wanted; length 0: from the first on.
-  uint64_t room = 0;    ///< Bytes of the page.
+  emulator::Key start; ///< The first key wanted; length 0: from the first on.
+  uint64_t room = 0;   ///< Bytes of the page.
   std::vector<emulator::Key> keys;
   int result = 0;
 };
@@ -39,13 +39,14 @@ struct Flight {
   Clock::time_point due;
   bool given_up = false; ///< It was told to end, or its reply was given.
   librados::AioCompletion *completion = nullptr; ///< None of a List.
-  librados::bufferlist value; ///< Retrieve: what was read.
-  uint64_t size = 0;          ///< Retrieve: of the whole value.
+  librados::bufferlist value;                    ///< Retrieve: what was read.
+  uint64_t size = 0; ///< Retrieve: of the whole value.
   Listing listing;
   std::list<std::unique_ptr<Flight>>::iterator place; ///< In its session.
 };
 
-/// @brief Takes flights that have ended, from any thread; one thread empties it.
+/// @brief Takes flights that have ended, from any thread; one thread empties
+/// it.
 class Inbox {
 public:
   explicit Inbox(emulator::Wake wake) : wake_(std::move(wake)) {}

@@ -19,6 +19,8 @@ public:
 
   std::unique_ptr<emulator::Session> open(emulator::Wake wake) override;
 
+  bool replies_later() const override { return true; }
+
   /// @brief Memory that the cluster's messages are sent from as it is.
   emulator::Room allocate(uint32_t size) const override;
 

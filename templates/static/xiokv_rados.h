@@ -21,8 +21,9 @@ enum xiokv_rados_flags {
 
 /// @brief Where values are, and as whom. NULL stands for the default named.
 struct xiokv_rados_config {
-  uint32_t struct_size; ///< sizeof(struct xiokv_rados_config); another: refused.
-  uint32_t flags;       ///< enum xiokv_rados_flags.
+  uint32_t
+      struct_size; ///< sizeof(struct xiokv_rados_config); another: refused.
+  uint32_t flags;  ///< enum xiokv_rados_flags.
   /// Milliseconds after which a command that the cluster has not answered gets
   /// status 82h, Namespace Not Ready; 1 or more.
   uint32_t timeout_ms;

@@ -118,14 +118,18 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 
 /// @brief Calls of xiokv_pause for each time that the core is given up.
 #define XIOKV_PAUSES_A_YIELD 64u
+/// @brief Calls in a row from which on the core is left to others for a while:
+/// some ten microseconds, longer than a device near by takes for anything.
+#define XIOKV_PAUSES_A_REST 256u
+#define XIOKV_REST_NANOSECONDS 20000
 
 /// @brief Wait a moment; now and then let another thread have the core, since
 /// where cores are few it may be the controller's.
-XIOKV_DEVICE void xiokv_pause() {
-  // Initial-exec: gcc 12's leak check misreads so small a dynamic TLS block.
-  static thread_local uint32_t pauses
-      __attribute__((tls_model("initial-exec"))) = 0;
-  if (++pauses % XIOKV_PAUSES_A_YIELD == 0)
+XIOKV_DEVICE void xiokv_pause(uint32_t in_a_row = 1) {
+  const timespec rest = {0, XIOKV_REST_NANOSECONDS};
+  if (in_a_row >= XIOKV_PAUSES_A_REST)
+    nanosleep(&rest, nullptr);
+  else if (in_a_row % XIOKV_PAUSES_A_YIELD == 0)
     sched_yield();
 #if defined(__x86_64__)
   else
