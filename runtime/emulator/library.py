@@ -133,6 +133,7 @@ class DmaHook(ctypes.Structure):
 
 _EMU = ctypes.c_void_p
 _FUNCTIONS = {
+    "create": (_EMU, (ctypes.POINTER(Config), ctypes.c_char_p, ctypes.c_size_t)),
     "create_on": (
         _EMU,
         (ctypes.POINTER(Config), ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t),
