@@ -271,18 +271,16 @@ class Cluster:
         """Make all pools full: what is stored is above the ratio at which an OSD is full."""
         for name in _RATIOS:
             self.ceph("osd", f"set-{name}-ratio", str(_TINY))
-        self._wait("the pools are not full", self.is_full)
+        self._wait("the pools are not full", lambda: all(self._full_pools()))
 
     def clear_full(self) -> None:
         """End what `set_full` began."""
         for name, ratio in reversed(_RATIOS.items()):
             self.ceph("osd", f"set-{name}-ratio", str(ratio))
-        self._wait("the pools are still full", lambda: not self.is_full())
+        self._wait("the pools are still full", lambda: not any(self._full_pools()))
 
-    def is_full(self) -> bool:
-        """Tell whether the pool takes no writes."""
-        pools = {pool["pool_name"]: pool for pool in self.osdmap()["pools"]}
-        return "full" in pools[self.pool]["flags_names"].split(",")
+    def _full_pools(self) -> list[bool]:
+        return ["full" in pool["flags_names"].split(",") for pool in self.osdmap()["pools"]]
 
     def mend(self) -> None:
         """Undo what a test did: both daemons run, nothing is full, the pool is there.
@@ -302,12 +300,12 @@ class Cluster:
             return
         script("start", "--dir", self.folder)
         osdmap = self.osdmap()
+        if self.pool not in [pool["pool_name"] for pool in osdmap["pools"]]:
+            self.make_pool(self.pool)
         if osdmap["full_ratio"] < _RATIOS["full"] / 2:
             self.clear_full()
         for address in osdmap["blocklist"]:
             self.ceph("osd", "blocklist", "rm", address)
-        if self.pool not in [pool["pool_name"] for pool in osdmap["pools"]]:
-            self.make_pool(self.pool)
         self.rados("ls")
 
     def _wait(self, complaint: str, condition: Callable[[], bool]) -> None:
