@@ -212,7 +212,7 @@ check_folder() {
     local longest=$dir/mon.asok
     ((${#longest} <= socket_bytes)) ||
         die 2 "$longest has ${#longest} bytes; the path of a socket has at most $socket_bytes" \
-            'Choose a shorter folder by --dir, such as --dir "$(mktemp -d)".'
+            "Choose a shorter folder by --dir, such as --dir \"\$(mktemp -d)\"."
     [[ -e $conf || ! -e $dir || -d $dir && -z $(ls -A -- "$dir") ]] ||
         die 2 "$dir is there and is no cluster of this script; choose another by --dir"
 }
