@@ -23,8 +23,9 @@ source "$(dirname -- "${BASH_SOURCE[0]}")/lib/setup.sh"
 unset CEPH_ARGS CEPH_CONF CEPH_KEYRING
 
 readonly pool=xiokv
-readonly seconds=30      # for a daemon to start, to stop, or to answer
-readonly socket_bytes=107 # the longest path of a UNIX socket
+readonly start_seconds=30  # for a daemon to start, or to answer
+readonly stop_seconds=120  # for a daemon to stop: a memstore writes its objects to disk
+readonly socket_bytes=107  # the longest path of a UNIX socket
 
 # configuration PORT: print ceph.conf. Times are short, so that what fails is soon seen.
 configuration() {
@@ -94,7 +95,7 @@ free_port() {
 # it fails.
 admin() {
     local said
-    said=$(timeout "$seconds" "$1" --conf "$conf" "${@:2}" 2>&1) && return
+    said=$(timeout "$start_seconds" "$1" --conf "$conf" "${@:2}" 2>&1) && return
     echo "$said" >&2
     return 1
 }
@@ -108,10 +109,10 @@ runs() {
     [[ ${words[*]} == *"ceph-$1 "*" --conf $conf" ]]
 }
 
-# wait_for CONDITION...: wait until a command succeeds; fail after some seconds.
+# wait_for SECONDS CONDITION...: wait until a command succeeds; fail if it does not in time.
 wait_for() {
-    local end=$((SECONDS + seconds))
-    until "$@"; do
+    local end=$((SECONDS + $1))
+    until "${@:2}"; do
         ((SECONDS < end)) || return 1
         sleep 0.1
     done
@@ -119,17 +120,19 @@ wait_for() {
 
 # answers NAME COMMAND PATTERN: tell whether a daemon's answer, by its admin socket, matches.
 answers() {
-    timeout "$seconds" ceph --admin-daemon "$dir/$1.asok" "$2" 2>/dev/null | grep -Eq "$3"
+    timeout "$start_seconds" ceph --admin-daemon "$dir/$1.asok" "$2" 2>/dev/null | grep -Eq "$3"
 }
 
 start_mon() {
+    started+=(mon)
     ceph-mon -i a --conf "$conf" 9<&-
-    wait_for answers mon mon_status '"state": "leader"'
+    wait_for "$start_seconds" answers mon mon_status '"state": "leader"'
 }
 
 start_osd() {
+    started+=(osd)
     ceph-osd -i 0 --conf "$conf" 9<&-
-    ! runs mon || wait_for answers osd status '"state": "active"'
+    ! runs mon || wait_for "$start_seconds" answers osd status '"state": "active"'
 }
 
 # end NAME SIGNAL: end a daemon if it runs, by SIGKILL if it takes too long.
@@ -137,8 +140,8 @@ end() {
     runs "$1" || return 0
     kill "-$2" "$pid" 2>/dev/null || true
     kill -CONT "$pid" 2>/dev/null || true
-    wait_for ended "$1" || kill -KILL "$pid"
-    wait_for ended "$1" || die 1 "$1, process $pid, does not end; its folder stays: $dir"
+    wait_for "$stop_seconds" ended "$1" || kill -KILL "$pid"
+    wait_for "$stop_seconds" ended "$1" || die 1 "$1, process $pid, does not end; its folder stays: $dir"
 }
 
 ended() {
@@ -191,25 +194,27 @@ make_pool() {
 
 # give_up: after a start that failed, show why, and leave nothing behind.
 give_up() {
-    local code=$? log
+    local code=$? name
     trap - EXIT
-    for log in "$dir"/{mon,osd}.log; do
-        ((code == 130)) || [[ ! -s $log ]] || { echo "--- the end of $log:" && tail -n 15 "$log"; } >&2
+    for name in mon osd; do
+        [[ $code != 130 && -s $dir/$name.log ]] || continue
+        { echo "--- the end of $dir/$name.log:" && tail -n 15 "$dir/$name.log"; } >&2
     done
-    end osd TERM
-    end mon TERM
-    [[ $made == yes ]] || die "$code" "the cluster did not start; its folder stays: $dir" \
-        "To make a new one, first run: $script stop --dir $dir"
+    for name in "${started[@]}"; do
+        end "$name" TERM
+    done
+    [[ $made == yes ]] || die "$code" "the start failed; what ran before runs on, in $dir" \
+        "To make a new cluster, first run: $script stop --dir $dir"
     remove
     die "$code" "the cluster did not start, and nothing of it stays"
 }
 
 # check_folder: refuse a folder that cannot be a cluster's.
 check_folder() {
-    [[ $dir =~ ^[[:alnum:]/._+@-]+$ ]] ||
+    local longest=$dir/mon.asok LC_ALL=C # lengths are in bytes
+    [[ $dir =~ ^[A-Za-z0-9/._+@-]+$ ]] ||
         die 2 "ceph.conf cannot name the folder '$dir'" \
             "Choose one of letters, digits and ._+@- by --dir."
-    local longest=$dir/mon.asok
     ((${#longest} <= socket_bytes)) ||
         die 2 "$longest has ${#longest} bytes; the path of a socket has at most $socket_bytes" \
             "Choose a shorter folder by --dir, such as --dir \"\$(mktemp -d)\"."
@@ -241,7 +246,7 @@ start_command() {
     check_owner
     mkdir -p -- "$dir"
     lock
-    made=no
+    made=no started=()
     [[ -e $conf ]] || made=yes
     trap give_up EXIT
     trap 'exit 130' INT TERM HUP
@@ -285,7 +290,8 @@ stop_command() {
     if [[ -n $daemon ]]; then
         end "$daemon" TERM
     else
-        end osd TERM
+        # What is removed need not be written to disk first.
+        end osd "$([[ $keep == yes ]] && echo TERM || echo KILL)"
         end mon TERM
         [[ $keep == yes ]] || remove
     fi

@@ -51,7 +51,7 @@ class CephError(Exception):
 
 def script(*arguments: str | Path, env: dict[str, str] | None = None) -> str:
     """Run scripts/ceph-dev.sh, and return what it printed."""
-    return _run([str(SCRIPT), *map(str, arguments)], env=env).decode()
+    return _run([str(SCRIPT), *map(str, arguments)], env=env, limit=300).decode()
 
 
 def _run(
@@ -123,7 +123,7 @@ class Cluster:
             return
         self._guard.stdin.write(b"\n")
         self._guard.stdin.close()
-        code = self._guard.wait(timeout=150)
+        code = self._guard.wait(timeout=300)
         self._guard_says.seek(0)
         said = self._guard_says.read().decode()
         self._guard_says.close()

@@ -166,21 +166,41 @@ def test_the_configuration_of_another_cluster_is_left_alone(folder: Path) -> Non
     assert (folder / "ceph.conf").read_text() == "[global]\n"
 
 
-def test_a_start_that_fails_says_why_and_leaves_nothing(folder: Path) -> None:
-    # An OSD that cannot run, and says so in its log.
+@pytest.fixture
+def without_osd(folder: Path) -> dict[str, str]:
+    """Return surroundings in which an OSD cannot run, and says so in its log."""
     programs = folder.with_name("bin")
     programs.mkdir()
     osd = programs / "ceph-osd"
     osd.write_text(f"#!/bin/sh\necho no disk today >>{folder}/osd.log\nexit 1\n")
     osd.chmod(0o755)
-    started = run(
-        "start", "--dir", folder, env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
-    )
+    return {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+
+
+def test_a_start_that_fails_says_why_and_leaves_nothing(
+    folder: Path, without_osd: dict[str, str]
+) -> None:
+    started = run("start", "--dir", folder, env=without_osd)
     assert started.returncode == 1
     assert "no disk today" in started.stderr
     assert "the cluster did not start, and nothing of it stays" in started.stderr
     assert processes(folder) == []
     assert not folder.exists()
+
+
+def test_a_daemon_that_fails_to_start_takes_no_other_with_it(
+    folder: Path, without_osd: dict[str, str]
+) -> None:
+    run("start", "--dir", folder)
+    rados(folder, "put", "name", "-", value=b"value")
+    run("stop", "osd", "--dir", folder)
+    started = run("start", "--dir", folder, env=without_osd)
+    assert started.returncode == 1
+    assert "no disk today" in started.stderr
+    (left,) = processes(folder)
+    assert left.startswith("ceph-mon ")
+    assert run("start", "--dir", folder).returncode == 0
+    assert rados(folder, "get", "name", "-") == b"value"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="these tests run as an ordinary user already")
