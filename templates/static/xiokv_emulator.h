@@ -22,7 +22,8 @@ extern "C" {
 /// @brief A controller.
 typedef struct xiokv_emu xiokv_emu;
 
-/// @brief Where values are that outlive a controller: see xiokv_rados.h.
+/// @brief Where values are that outlive a controller, such as a Ceph pool; a
+/// library of its own opens one.
 typedef struct xiokv_emu_store xiokv_emu_store;
 
 /// @brief Bits of xiokv_emu_config.flags.
