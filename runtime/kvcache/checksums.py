@@ -3,12 +3,18 @@
 ``xxh3-128`` finds every accident of storage and transport at the speed of memory. It is no
 protection against somebody who writes to the store on purpose; ``blake2b-128`` is, as far as
 the manifest that holds it can be trusted.
+
+Both let other threads run while they are at a large payload, so that large ones are spread
+over the cores of the process.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -33,13 +39,60 @@ ALGORITHMS: dict[Algorithm, Callable[[Any], bytes]] = {
     "blake2b-128": _blake2b,
 }
 
+# Mean bytes of a payload from which threads gain more than they cost: xxhash keeps the
+# interpreter to itself for up to 100,000, and taking turns takes longer than blake2b of a page.
+_LARGE: dict[Algorithm, int] = {"xxh3-128": 128 << 10, "blake2b-128": 32 << 10}
+# Bytes for which a thread is worth its start.
+_SHARE: dict[Algorithm, int] = {"xxh3-128": 4 << 20, "blake2b-128": 512 << 10}
+# More make memory no faster.
+_THREADS_MAX = 16
+# Pieces of each thread's work, as its core may be busy with something else.
+_PIECES = 4
+
 
 def checksums_of(algorithm: Algorithm, payloads: Iterable[Any]) -> Checksums:
     """Return the checksum of each payload, as an (n, 16) array.
 
     Args:
         algorithm: which.
-        payloads: buffers in one piece.
+        payloads: buffers of bytes, each in one piece. Those of a list may be read by several
+            threads at once, all of which end before this returns.
     """
-    joined = b"".join(map(ALGORITHMS[algorithm], payloads))
-    return np.frombuffer(joined, np.uint8).reshape(-1, SIZE)
+    digest = ALGORITHMS[algorithm]
+    threads = 1
+    if isinstance(payloads, list):
+        threads = threads_for(algorithm, len(payloads), sum(map(len, payloads)))
+    found = map(digest, payloads) if threads == 1 else _spread(digest, payloads, threads)
+    return np.frombuffer(b"".join(found), np.uint8).reshape(-1, SIZE)
+
+
+def threads_for(algorithm: Algorithm, count: int, size: int) -> int:
+    """Return how many threads payloads are worth, at most one a core of this process.
+
+    Args:
+        algorithm: which.
+        count: how many there are.
+        size: bytes of all of them.
+    """
+    share = _SHARE[algorithm]
+    if count < 2 or size < max(2 * share, count * _LARGE[algorithm]):
+        return 1
+    return min(_THREADS_MAX, len(os.sched_getaffinity(0)), count, size // share)
+
+
+def _spread(digest: Callable[[Any], bytes], payloads: Any, threads: int) -> Iterable[bytes]:
+    """Return digests, computed by threads of which none is left."""
+    pieces = _pieces(payloads, threads * _PIECES)
+    try:
+        with ThreadPoolExecutor(threads, "xiokv-checksums") as pool:
+            return chain.from_iterable(pool.map(lambda some: list(map(digest, some)), pieces))
+    except RuntimeError:  # the system has no thread to give
+        return map(digest, payloads)
+
+
+def _pieces(payloads: list[Any], count: int) -> list[list[Any]]:
+    """Return payloads in pieces of about as many bytes, `count` at most."""
+    ends = np.cumsum(list(map(len, payloads)))
+    marks = ends[-1] * np.arange(1, count) // count
+    edges = [0, *np.searchsorted(ends, marks).tolist(), len(payloads)]
+    return [payloads[begin:end] for begin, end in pairwise(edges) if begin < end]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.errors import ArgumentFault
@@ -37,8 +33,8 @@ def on_host(name: str, given: Any) -> Span:
     return on_host(name, given.cpu())
 
 
-def slices(memory: Span, offsets: Ints, sizes: Ints) -> Iterator[npt.NDArray[np.uint8]]:
-    """Yield the bytes of each block."""
-    view = memory.view
-    for start, size in zip(offsets.tolist(), sizes.tolist(), strict=True):
-        yield view[start : start + size]
+def slices(memory: Span, offsets: Ints, sizes: Ints) -> list[memoryview]:
+    """Return the bytes of each block, where they lie."""
+    view = memoryview(memory.view)
+    ends = (offsets + sizes).tolist()
+    return [view[begin:end] for begin, end in zip(offsets.tolist(), ends, strict=True)]
