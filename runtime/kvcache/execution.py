@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from itertools import accumulate, pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +60,14 @@ class _Batch:
     buffer: Any
     seconds: float = 0.0
     fault: RuntimeFault | None = None
+
+
+class _Judged(NamedTuple):
+    """How many blocks of tokens of a span count, and why not all."""
+
+    landed: int
+    cause: Cause
+    reason: str
 
 
 class Executor:
@@ -129,7 +138,7 @@ class Executor:
         offered = time.perf_counter()
         batch = self._retrieved(fetches, size)
         reports = {
-            index: self._judged(_landed(index, found, fetch, state), found.reason, batch.fault)
+            index: self._fetched(index, found, fetch, state, batch.fault)
             for (index, found), fetch, state in zip(
                 taken.items(), fetches, batch.states, strict=True
             )
@@ -193,38 +202,63 @@ class Executor:
             states = [np.where(s == BlockState.LANDED, BlockState.FAILED, s) for s in states]
             failure = fault
         return [
-            self._judged(
-                replace(span, states=found.reshape(span.states.shape)),
-                span.reason if span.cause is Cause.DECLINED else "",
-                failure,
-            )
+            self._checked_span(span, found.reshape(span.states.shape), failure)
             for span, found in zip(spans, states, strict=True)
         ]
 
-    def _judged(
-        self, report: SpanReport, reason: str, fault: RuntimeFault | None = None
+    def _checked_span(
+        self, span: SpanReport, states: States, fault: RuntimeFault | None
     ) -> SpanReport:
-        """Return a report that says how much of the span counts, and why not all.
+        declined = span.reason if span.cause is Cause.DECLINED else ""
+        judged = self._judged(states, span.accepted.start, declined, fault)
+        return replace(
+            span, states=states, landed=judged.landed, cause=judged.cause, reason=judged.reason
+        )
+
+    def _fetched(
+        self, index: int, taken: Taken, fetch: Fetch, states: States, fault: RuntimeFault | None
+    ) -> SpanReport:
+        """Return the report of a span that was asked for."""
+        table = fetch.lease.donor.table
+        states = states.reshape(-1, table.shards)
+        judged = self._judged(states, taken.rows.start, taken.reason, fault)
+        return SpanReport(
+            index=index,
+            span=taken.span,
+            cause=judged.cause,
+            reason=judged.reason,
+            offered=taken.offer.blocks,
+            offered_bytes=taken.offer.cost.bytes,
+            accepted=taken.rows,
+            states=states,
+            offsets=fetch.offsets.reshape(-1, table.shards),
+            landed=judged.landed,
+            bytes=int(table.sizes[fetch.blocks].sum()),
+            fetch=fetch,
+        )
+
+    def _judged(
+        self, states: States, first: int, declined: str, fault: RuntimeFault | None
+    ) -> _Judged:
+        """Return how much of a span counts, and why not all.
 
         Args:
-            report: with states.
-            reason: why the backend took not all of it, or empty.
+            states: of its blocks: (n, shards).
+            first: number of the first block of tokens in the span.
+            declined: why the backend took not all of it, or empty.
             fault: why the batch was not run.
         """
-        worst = report.states.max(axis=1, initial=0)
-        bad = np.flatnonzero(worst > BlockState.LANDED)
-        if not bad.size:
-            cause = Cause.DECLINED if reason else Cause.NONE
-            return replace(report, landed=len(worst), cause=cause, reason=reason)
-        first = int(bad[0])
-        state = BlockState(worst[first])
-        shard = int(np.argmax(report.states[first]))
-        cause = Cause.LEASE if state is BlockState.EXPIRED else Cause.BLOCK
-        reason = f"block {report.accepted.start + first}, shard {shard}: {state.name}"
+        if states.max(initial=0) <= BlockState.LANDED:
+            return _Judged(len(states), Cause.DECLINED if declined else Cause.NONE, declined)
+        worst = states.max(axis=1, initial=0)
+        bad = int(np.argmax(worst > BlockState.LANDED))
+        landed = bad if self._settings.on_bad_block == "tail" else 0
         if fault is not None:
-            cause, reason = Cause.STORAGE, str(fault).splitlines()[0]
-        landed = first if self._settings.on_bad_block == "tail" else 0
-        return replace(report, landed=landed, cause=cause, reason=reason)
+            return _Judged(landed, Cause.STORAGE, str(fault).splitlines()[0])
+        state = BlockState(worst[bad])
+        shard = int(np.argmax(states[bad]))
+        cause = Cause.LEASE if state is BlockState.EXPIRED else Cause.BLOCK
+        return _Judged(landed, cause, f"block {first + bad}, shard {shard}: {state.name}")
 
     def _exact_blocks(self, plan: Plan) -> int | None:
         """Count the leading blocks whose exact content is stored, all shards of them."""
@@ -272,29 +306,17 @@ def _on_host(size: int) -> npt.NDArray[np.uint8]:
 
 def _placed(taken: Iterable[Taken]) -> tuple[list[Fetch], int]:
     """Lay blocks one after the other; return what to fetch and the bytes of the buffer."""
-    fetches, end = [], 0
-    for found in taken:
-        sizes = found.lease.donor.table.sizes[found.blocks]
-        offsets = end + one_after_the_other(sizes)
-        end = int(offsets[-1] + sizes[-1] + -sizes[-1] % 4)
-        fetches.append(Fetch(found.lease, found.blocks, offsets))
-    return fetches, end
-
-
-def _landed(index: int, taken: Taken, fetch: Fetch, states: States) -> SpanReport:
-    table = fetch.lease.donor.table
-    return SpanReport(
-        index=index,
-        span=taken.span,
-        cause=Cause.NONE,
-        offered=taken.offer.blocks,
-        offered_bytes=taken.offer.cost.bytes,
-        accepted=taken.rows,
-        states=states.reshape(-1, table.shards),
-        offsets=fetch.offsets.reshape(-1, table.shards),
-        bytes=int(table.sizes[fetch.blocks].sum()),
-        fetch=fetch,
-    )
+    taken = list(taken)
+    if not taken:
+        return [], 0
+    sizes = np.concatenate([found.lease.donor.table.sizes[found.blocks] for found in taken])
+    offsets = one_after_the_other(sizes)
+    ends = list(accumulate(len(found.blocks) for found in taken))
+    fetches = [
+        Fetch(found.lease, found.blocks, offsets[begin:end])
+        for found, (begin, end) in zip(taken, pairwise([0, *ends]), strict=True)
+    ]
+    return fetches, int(offsets[-1] + sizes[-1] + -sizes[-1] % 4)
 
 
 def _not_taken(index: int, span: Span, answer: Taken | Declined | None) -> SpanReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.block_store import BlockStore
 from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm
+from xiokv.runtime.kvcache.checksums import SIZE as CHECKSUM_SIZE
 from xiokv.runtime.kvcache.documents import DocumentFault
 from xiokv.runtime.kvcache.donor_index import DonorIndex, Head, UnreadableHeadFault
 from xiokv.runtime.kvcache.fetch_cost import CostModel
@@ -40,9 +41,12 @@ from xiokv.runtime.kvcache.storage import (
     Lease,
     NewDonor,
     OneByOne,
+    apart,
     check_fits,
     check_generation,
     check_newer,
+    joined,
+    sizes_of_fetch,
 )
 from xiokv.runtime.kvcache.verification import check_fetches
 
@@ -247,36 +251,22 @@ class KvStorage(OneByOne):
         """Retrieve blocks of all fetches in one batch, and fill in their states."""
         if not fetches:
             return
-        sizes = _sizes(fetches)
+        sizes = joined(fetches, sizes_of_fetch)
         begun = time.perf_counter()
         found = self.blocks.get(
-            _join(fetches, lambda fetch: fetch.lease.donor.table.digests[fetch.blocks]),
+            joined(fetches, lambda fetch: fetch.lease.donor.table.digests[fetch.blocks]),
             out,
             sizes=sizes,
-            offsets=_join(fetches, lambda fetch: fetch.offsets),
-            checksums=_join(fetches, lambda fetch: fetch.lease.donor.table.checksums[fetch.blocks]),
-            part_bytes=_join(fetches, _part_bytes),
+            offsets=joined(fetches, lambda fetch: fetch.offsets),
+            checksums=np.empty((len(sizes), CHECKSUM_SIZE), np.uint8),  # looked at by `verify`
+            part_bytes=joined(fetches, _part_bytes),
             verify=False,
         )
         if (found == BlockState.LANDED).all():
             self._costs.saw(int(sizes.sum()), time.perf_counter() - begun)
-        for part, filled in zip(_apart(found, fetches), states, strict=True):
+        for part, filled in zip(apart(found, fetches), states, strict=True):
             filled[:] = part
-
-
-def _join(fetches: Sequence[Fetch], what: Callable[[Fetch], Any]) -> Any:
-    return np.concatenate([what(fetch) for fetch in fetches])
 
 
 def _part_bytes(fetch: Fetch) -> Ints:
     return np.full(len(fetch.blocks), fetch.lease.donor.manifest.part_bytes)
-
-
-def _sizes(fetches: Sequence[Fetch]) -> Any:
-    return _join(fetches, lambda fetch: fetch.lease.donor.table.sizes[fetch.blocks])
-
-
-def _apart(states: States, fetches: Sequence[Fetch]) -> list[States]:
-    """Return the states of each fetch."""
-    ends = np.cumsum([len(fetch.blocks) for fetch in fetches])
-    return np.split(states, ends[:-1])

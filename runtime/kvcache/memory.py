@@ -35,6 +35,6 @@ def on_host(name: str, given: Any) -> Span:
 
 def slices(memory: Span, offsets: Ints, sizes: Ints) -> list[memoryview]:
     """Return the bytes of each block, where they lie."""
-    view = memoryview(memory.view)
+    view = memory.view.data
     ends = (offsets + sizes).tolist()
     return [view[begin:end] for begin, end in zip(offsets.tolist(), ends, strict=True)]

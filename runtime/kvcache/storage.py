@@ -6,7 +6,8 @@ key-value namespace, `MemoryStorage` in this process; both hold to the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -247,30 +248,49 @@ class NewDonor:
     target_start: int | None = None
 
 
+def joined(fetches: Sequence[Fetch], what: Callable[[Fetch], Any]) -> Any:
+    """Return arrays of fetches, one after the other, as one."""
+    parts = [what(fetch) for fetch in fetches]
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def apart(states: States, fetches: Sequence[Fetch]) -> list[States]:
+    """Return the states of each fetch."""
+    ends = itertools.accumulate(len(fetch.blocks) for fetch in fetches)
+    return [states[begin:end] for begin, end in itertools.pairwise([0, *ends])]
+
+
+def sizes_of_fetch(fetch: Fetch) -> Ints:
+    """Return the bytes of each block of a fetch."""
+    return fetch.lease.donor.table.sizes[fetch.blocks]
+
+
 def check_fits(fetches: Sequence[Fetch]) -> None:
     """Refuse fetches of blocks that a donor has not, or into slots that overlap.
 
     Raises:
         ArgumentFault: something of them cannot be; nothing was asked for.
     """
-    begins, ends = [], []
     for at, fetch in enumerate(fetches):
-        table = fetch.lease.donor.table
         blocks = integers(f"fetches[{at}].blocks", fetch.blocks, np.size(fetch.blocks))
-        offsets = integers(f"fetches[{at}].offsets", fetch.offsets, len(blocks))
-        if len(blocks) and not 0 <= blocks.min() <= blocks.max() < len(table.sizes):
+        integers(f"fetches[{at}].offsets", fetch.offsets, len(blocks))
+        there = len(fetch.lease.donor.table.sizes)
+        if len(blocks) and not 0 <= blocks.min() <= blocks.max() < there:
             raise ArgumentFault(
                 f"fetches[{at}].blocks: {blocks.min()} to {blocks.max()} are seen; the donor has"
-                f" blocks 0 to {len(table.sizes) - 1}"
+                f" blocks 0 to {there - 1}"
             )
-        if (offsets % 4).any():
-            raise ArgumentFault(f"fetches[{at}].offsets: multiples of 4 are allowed")
-        begins.append(offsets)
-        ends.append(offsets + table.sizes[blocks])
-    order = np.argsort(np.concatenate([*begins, np.empty(0, np.int64)]), kind="stable")
-    begin, end = (np.concatenate([*part, np.empty(0, np.int64)])[order] for part in (begins, ends))
-    if (begin[1:] < end[:-1]).any():
-        raise ArgumentFault("fetches: slots overlap; each block needs room of its own")
+    begin = joined(fetches, lambda fetch: fetch.offsets)
+    unaligned = np.flatnonzero(begin % 4)
+    if unaligned.size:
+        ends = np.cumsum([len(fetch.blocks) for fetch in fetches])
+        at = int(np.searchsorted(ends, unaligned[0], side="right"))
+        raise ArgumentFault(f"fetches[{at}].offsets: multiples of 4 are allowed")
+    end = begin + joined(fetches, sizes_of_fetch)
+    if (begin[1:] < end[:-1]).any():  # not one after the other
+        order = np.argsort(begin, kind="stable")
+        if (begin[order][1:] < end[order][:-1]).any():
+            raise ArgumentFault("fetches: slots overlap; each block needs room of its own")
 
 
 def donor_missing(donor: str, rank: int) -> DonorMissingFault:

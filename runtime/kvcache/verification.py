@@ -11,7 +11,7 @@ from xiokv.runtime.kvcache.checksums import Algorithm, Checksums, checksums_of
 from xiokv.runtime.kvcache.memory import on_host, slices
 from xiokv.runtime.kvcache.records import same_rows
 from xiokv.runtime.kvcache.states import BlockState, Ints, States
-from xiokv.runtime.kvcache.storage import Fetch
+from xiokv.runtime.kvcache.storage import Fetch, apart, joined, sizes_of_fetch
 from xiokv.runtime.spans import Span
 
 
@@ -43,21 +43,23 @@ def check_landed(
 
 def check_fetches(fetches: Sequence[Fetch], out: Any, states: Sequence[States]) -> list[States]:
     """Check the blocks of fetches, each by its manifest."""
+    checked = list(states)
     if not any((found == BlockState.LANDED).any() for found in states):
-        return list(states)
+        return checked
     memory = on_host("out", out)
-    checked = []
-    for fetch, found in zip(fetches, states, strict=True):
-        donor, which = fetch.lease.donor, fetch.blocks
-        table = donor.table
-        checked.append(
-            check_landed(
-                found,
-                donor.manifest.checksum,
-                table.checksums[which],
-                memory,
-                fetch.offsets,
-                table.sizes[which],
-            )
+    by_algorithm: dict[Algorithm, list[int]] = {}
+    for at, fetch in enumerate(fetches):
+        by_algorithm.setdefault(fetch.lease.donor.manifest.checksum, []).append(at)
+    for algorithm, some in by_algorithm.items():
+        chosen = [fetches[at] for at in some]
+        found = check_landed(
+            np.concatenate([states[at] for at in some]),
+            algorithm,
+            joined(chosen, lambda fetch: fetch.lease.donor.table.checksums[fetch.blocks]),
+            memory,
+            joined(chosen, lambda fetch: fetch.offsets),
+            joined(chosen, sizes_of_fetch),
         )
+        for at, part in zip(some, apart(found, chosen), strict=True):
+            checked[at] = part
     return checked
