@@ -122,7 +122,7 @@ class Document(Struct, frozen=True, kw_only=True):
         Raises:
             DocumentFault: it does not hold; the message names each field.
         """
-        self.from_json(self.canonical)
+        self.from_json(_encoded(self))
 
     def problems(self) -> Iterable[str]:
         """Yield what is wrong, a line each, which begins with the field."""
@@ -135,8 +135,13 @@ def canonical(value: Any) -> bytes:
     Raises:
         DocumentFault: it holds what no document can, such as half of a surrogate pair.
     """
+    return _encoded(_without_defaults(value), order="sorted")
+
+
+def _encoded(value: Any, **options: Any) -> bytes:
+    """Return a value as JSON, or say that it cannot be written."""
     try:
-        return msgspec.json.encode(_without_defaults(value), order="sorted")
+        return msgspec.json.encode(value, **options)
     except (UnicodeError, TypeError, OverflowError) as error:
         raise DocumentFault(f"this cannot be written as JSON: {error}") from error
 

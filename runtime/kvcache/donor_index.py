@@ -91,6 +91,7 @@ class DonorIndex:
         self._keyspace = keyspace
         self._part_bytes = part_bytes
         self._decoded = lru_cache(_HEADS_KEPT)(Head.from_json)
+        self._donor_key = lru_cache(_HEADS_KEPT, typed=True)(keyspace.donor_key)
 
     def head(self, donor: str, rank: int) -> Head | None:
         """Return a donor's head, or None where there is none.
@@ -164,8 +165,9 @@ class DonorIndex:
         return head
 
     def _key(self, donor: str, rank: int) -> bytes | RuntimeFault:
+        known = isinstance(donor, str) and isinstance(rank, int)
         try:
-            return self._keyspace.donor_key(donor, rank)
+            return (self._donor_key if known else self._keyspace.donor_key)(donor, rank)
         except RuntimeFault as fault:  # no name that a donor may have
             return fault
 

@@ -107,10 +107,7 @@ class Executor:
             self._storage, self._materialiser, settings.lease_seconds, settings.rank
         )
         try:
-            report = self._executed(plan, offering)
-            if settings.verify == "now":
-                report = self.settle(report)
-            return self._supplied(report)
+            return self._supplied(self._executed(plan, offering))
         finally:
             offering.release()
 
@@ -119,12 +116,19 @@ class Executor:
         if report.verified:
             return report
         begun = time.perf_counter()
-        landed = [span for span in report.spans if (span.states == BlockState.LANDED).any()]
-        spans = self._checked(landed, report.buffer)
-        settled = {span.index: span for span in spans}
+        fetched = [(span, span.fetch) for span in report.spans if span.fetch is not None]
+        seen = self._checked(
+            [fetch for _, fetch in fetched],
+            report.buffer,
+            [span.states.reshape(-1) for span, _ in fetched],
+        )
+        settled = {fetched[at][0].index: found for at, found in seen.items()}
         return replace(
             report,
-            spans=tuple(settled.get(span.index, span) for span in report.spans),
+            spans=tuple(
+                self._settled(span, *settled[span.index]) if span.index in settled else span
+                for span in report.spans
+            ),
             timing=replace(report.timing, verify=time.perf_counter() - begun),
             verified=True,
         )
@@ -137,10 +141,14 @@ class Executor:
         fetches, size = _placed(taken.values())
         offered = time.perf_counter()
         batch = self._retrieved(fetches, size)
+        retrieved = time.perf_counter()
+        verify = self._settings.verify == "now"
+        seen = self._checked(fetches, batch.buffer, batch.states) if verify else {}
+        verified = time.perf_counter()
         reports = {
-            index: self._fetched(index, found, fetch, state, batch.fault)
-            for (index, found), fetch, state in zip(
-                taken.items(), fetches, batch.states, strict=True
+            index: self._fetched(index, found, fetches[at], *seen.get(at, (state, batch.fault)))
+            for at, ((index, found), state) in enumerate(
+                zip(taken.items(), batch.states, strict=True)
             )
         }
         return Report(
@@ -156,8 +164,9 @@ class Executor:
                 resolve=offered - begun - offering.deciding,
                 decide=offering.deciding,
                 retrieve=batch.seconds,
+                verify=verified - retrieved,
             ),
-            verified=False,
+            verified=verify,
             buffer_may_be_written=isinstance(batch.fault, LostFault)
             or any((found == BlockState.TIMEOUT).any() for found in batch.states),
             exact_blocks=exact,
@@ -188,28 +197,32 @@ class Executor:
         except Exception as error:
             raise RuntimeFault(f"no buffer of {size} bytes was given: {shown(error)}") from error
 
-    def _checked(self, spans: list[SpanReport], buffer: Any) -> list[SpanReport]:
-        """Return reports of spans after a look at the bytes that landed."""
-        fetches = [span.fetch for span in spans if span.fetch is not None]
-        states = [span.states.reshape(-1) for span in spans]
-        failure = None
+    def _checked(
+        self, fetches: list[Fetch], buffer: Any, states: list[States]
+    ) -> dict[int, tuple[States, RuntimeFault | None]]:
+        """Return what is known of fetches of which bytes landed, after a look at these.
+
+        Returns:
+            By their numbers: the states, and why the bytes could not be looked at.
+        """
+        landed = [at for at, found in enumerate(states) if (found == BlockState.LANDED).any()]
+        if not landed:
+            return {}
+        found, failure = [states[at] for at in landed], None
         try:
-            states = self._storage.verify(fetches, buffer, states)
+            found = self._storage.verify([fetches[at] for at in landed], buffer, found)
         except ArgumentFault:  # memory that cannot be looked at: the caller's to mend
             raise
         except RuntimeFault as fault:
             log.warning("no block was verified: %s", fault)
-            states = [np.where(s == BlockState.LANDED, BlockState.FAILED, s) for s in states]
+            found = [np.where(s == BlockState.LANDED, BlockState.FAILED, s) for s in found]
             failure = fault
-        return [
-            self._checked_span(span, found.reshape(span.states.shape), failure)
-            for span, found in zip(spans, states, strict=True)
-        ]
+        return {at: (one, failure) for at, one in zip(landed, found, strict=True)}
 
-    def _checked_span(
-        self, span: SpanReport, states: States, fault: RuntimeFault | None
-    ) -> SpanReport:
+    def _settled(self, span: SpanReport, states: States, fault: RuntimeFault | None) -> SpanReport:
+        """Return the report of a span whose bytes were looked at later."""
         declined = span.reason if span.cause is Cause.DECLINED else ""
+        states = states.reshape(span.states.shape)
         judged = self._judged(states, span.accepted.start, declined, fault)
         return replace(
             span, states=states, landed=judged.landed, cause=judged.cause, reason=judged.reason

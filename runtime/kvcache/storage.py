@@ -272,20 +272,25 @@ def check_fits(fetches: Sequence[Fetch]) -> None:
         ArgumentFault: something of them cannot be; nothing was asked for.
     """
     for at, fetch in enumerate(fetches):
-        blocks = integers(f"fetches[{at}].blocks", fetch.blocks, np.size(fetch.blocks))
-        integers(f"fetches[{at}].offsets", fetch.offsets, len(blocks))
-        there = len(fetch.lease.donor.table.sizes)
-        if len(blocks) and not 0 <= blocks.min() <= blocks.max() < there:
-            raise ArgumentFault(
-                f"fetches[{at}].blocks: {blocks.min()} to {blocks.max()} are seen; the donor has"
-                f" blocks 0 to {there - 1}"
-            )
+        count = len(integers(f"fetches[{at}].blocks", fetch.blocks, np.size(fetch.blocks)))
+        integers(f"fetches[{at}].offsets", fetch.offsets, count)
+    blocks = joined(fetches, lambda fetch: fetch.blocks)
+    numbers = np.repeat(np.arange(len(fetches)), [len(fetch.blocks) for fetch in fetches])
+    there = np.array([len(fetch.lease.donor.table.sizes) for fetch in fetches], np.int64)[numbers]
+    wrong = np.flatnonzero((blocks < 0) | (blocks >= there))
+    if wrong.size:
+        first = wrong[0]
+        raise ArgumentFault(
+            f"fetches[{numbers[first]}].blocks: {blocks[first]} is seen; the donor has blocks 0 to"
+            f" {there[first] - 1}"
+        )
     begin = joined(fetches, lambda fetch: fetch.offsets)
     unaligned = np.flatnonzero(begin % 4)
     if unaligned.size:
-        ends = np.cumsum([len(fetch.blocks) for fetch in fetches])
-        at = int(np.searchsorted(ends, unaligned[0], side="right"))
-        raise ArgumentFault(f"fetches[{at}].offsets: multiples of 4 are allowed")
+        raise ArgumentFault(
+            f"fetches[{numbers[unaligned[0]]}].offsets: multiples of 4 are allowed;"
+            f" {begin[unaligned[0]]} is seen"
+        )
     end = begin + joined(fetches, sizes_of_fetch)
     if (begin[1:] < end[:-1]).any():  # not one after the other
         order = np.argsort(begin, kind="stable")
