@@ -116,13 +116,16 @@ class Document(Struct, frozen=True, kw_only=True):
         """BLAKE2b-256 of the canonical bytes."""
         return hashlib.blake2b(self.canonical, digest_size=32).digest()
 
-    def check(self) -> None:
+    def check(self: _T) -> _T:
         """Check all of it, as if it were read: also what was made of wrong types.
+
+        Returns:
+            What is read: equal, and of nothing that its maker could change.
 
         Raises:
             DocumentFault: it does not hold; the message names each field.
         """
-        self.from_json(_encoded(self))
+        return self.from_json(_encoded(self))
 
     def problems(self) -> Iterable[str]:
         """Yield what is wrong, a line each, which begins with the field."""

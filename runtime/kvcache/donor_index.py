@@ -76,6 +76,14 @@ class Head(Document, frozen=True, kw_only=True):
         elif -(-self.bytes // self.part_bytes) > _PARTS_MAX:
             yield f"part_bytes: {self.part_bytes}; a manifest is {_PARTS_MAX} values at most"
 
+    def leads_to(self, manifest: Manifest) -> bool:
+        """Tell whether a manifest is that of the same donor, rank and generation."""
+        return (self.donor, self.rank, self.generation) == _of(manifest)
+
+
+def _of(manifest: Manifest) -> tuple[str, int, int]:
+    return manifest.donor, manifest.layout.parallel.tp_rank, manifest.generation
+
 
 class DonorIndex:
     """The heads and manifests of a tenant.
@@ -267,8 +275,8 @@ def _manifest(head: Head, state: BlockState, text: bytes) -> Manifest | RuntimeF
         manifest = Manifest.from_json(text)
     except DocumentFault as fault:
         return fault
-    of = (manifest.donor, manifest.layout.parallel.tp_rank, manifest.generation)
-    if of != (head.donor, head.rank, head.generation):
+    if not head.leads_to(manifest):
+        of = _of(manifest)
         return DocumentFault(
             f"donor {head.donor!r} of rank {head.rank}, generation {head.generation}: its head"
             f" leads to the manifest of donor {of[0]!r} of rank {of[1]}, generation {of[2]}"

@@ -111,12 +111,17 @@ class KvStorage(OneByOne):
             storage=self._handles,
         )
         head = self._index.write(manifest)
+        self._remember(head, Donor.of(manifest))
         if before is not None and before.manifest != head.manifest:
+            self._forget(before)
             self._index.forget(before)
         return manifest
 
     def resolve_all(self, donors: Sequence[str], rank: int = 0) -> list[Donor | RuntimeFault]:
-        """Find manifests of several donors: see `Storage`. The last ones are remembered."""
+        """Find manifests of several donors: see `Storage`.
+
+        The manifests that were read or published last are remembered by their digests.
+        """
         heads = self._index.heads(donors, rank)
         found: dict[int, Donor | RuntimeFault] = {}
         new: dict[int, Head] = {}
@@ -186,8 +191,7 @@ class KvStorage(OneByOne):
             head = self._index.erase(donor, rank)
             leased = self._leases.keys()
         if head is not None:
-            with self._lock:
-                self._donors.pop(head.manifest, None)
+            self._forget(head)
         if found is not None:
             table = found.table
             free = np.array([key.tobytes() not in leased for key in table.keys], bool)
@@ -223,12 +227,13 @@ class KvStorage(OneByOne):
     def _known(self, head: Head) -> Donor | None:
         with self._lock:
             found = self._donors.get(head.manifest)
-            if found is not None:
-                self._donors.move_to_end(head.manifest)
+            if found is None or not head.leads_to(found.manifest):
+                return None
+            self._donors.move_to_end(head.manifest)
             return found
 
     def _read(self, head: Head, manifest: Manifest | RuntimeFault) -> Donor | RuntimeFault:
-        """Return a donor by its manifest, and remember it."""
+        """Return a donor by its manifest that was read, and remember it."""
         if isinstance(manifest, RuntimeFault):
             return manifest
         try:
@@ -236,11 +241,19 @@ class KvStorage(OneByOne):
         except DocumentFault as fault:
             return fault
         donor = Donor.of(manifest)
+        self._remember(head, donor)
+        return donor
+
+    def _remember(self, head: Head, donor: Donor) -> None:
+        """Keep a donor whose manifest is what a head names."""
         with self._lock:
             self._donors[head.manifest] = donor
             while len(self._donors) > _DONORS_KEPT:
                 self._donors.popitem(last=False)
-        return donor
+
+    def _forget(self, head: Head) -> None:
+        with self._lock:
+            self._donors.pop(head.manifest, None)
 
     def _begun(self, fetch: Fetch) -> States:
         """Return 0 for each block that may be fetched."""

@@ -541,10 +541,10 @@ def test_an_older_manifest_does_not_stay(rig: Rig) -> None:
 
 
 def test_many_donors_take_as_few_batches_as_one(rig: Rig) -> None:
-    storage = on_a_namespace(rig).storage
+    publisher, storage = on_a_namespace(rig).storage, on_a_namespace(rig).storage
     names = [f"donor {index}" for index in range(8)]
     for seed, name in enumerate(names, start=1):
-        publish(storage, name, seed=seed)
+        publish(publisher, name, seed=seed)
     batches: list[int] = []
     retrieve = rig.kv.retrieve
 
@@ -561,3 +561,5 @@ def test_many_donors_take_as_few_batches_as_one(rig: Rig) -> None:
     assert [one.donor.manifest.donor for one in leases if isinstance(one, Lease)] == names
     storage.resolve_all(names)
     assert batches == [9, 8, 8, 8], "manifests are remembered"
+    publisher.resolve_all(names)
+    assert batches == [9, 8, 8, 8, 8], "so are those that were published"
