@@ -24,7 +24,7 @@ from xiokv.runtime.kvcache.materialiser import AcceptAll, Materialiser
 from xiokv.runtime.kvcache.offering import Declined, Offering, Taken, shown
 from xiokv.runtime.kvcache.plan import Plan, Span
 from xiokv.runtime.kvcache.report import Cause, Report, SpanReport, Timing
-from xiokv.runtime.kvcache.states import BlockState, States
+from xiokv.runtime.kvcache.states import BlockState, States, any_in
 from xiokv.runtime.kvcache.storage import Fetch, Storage
 from xiokv.runtime.kvcache.wanted import one_after_the_other
 from xiokv.runtime.log import log
@@ -168,7 +168,7 @@ class Executor:
             ),
             verified=verify,
             buffer_may_be_written=isinstance(batch.fault, LostFault)
-            or any((found == BlockState.TIMEOUT).any() for found in batch.states),
+            or any(any_in(found, BlockState.TIMEOUT) for found in batch.states),
             exact_blocks=exact,
         )
 
@@ -205,7 +205,7 @@ class Executor:
         Returns:
             By their numbers: the states, and why the bytes could not be looked at.
         """
-        landed = [at for at, found in enumerate(states) if (found == BlockState.LANDED).any()]
+        landed = [at for at, found in enumerate(states) if any_in(found, BlockState.LANDED)]
         if not landed:
             return {}
         found, failure = [states[at] for at in landed], None
@@ -261,7 +261,7 @@ class Executor:
             declined: why the backend took not all of it, or empty.
             fault: why the batch was not run.
         """
-        if states.max(initial=0) <= BlockState.LANDED:
+        if int(states.max(initial=0)) <= BlockState.LANDED:
             return _Judged(len(states), Cause.DECLINED if declined else Cause.NONE, declined)
         worst = states.max(axis=1, initial=0)
         bad = int(np.argmax(worst > BlockState.LANDED))

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from xiokv.runtime.kvcache.storage import (
     check_generation,
     check_newer,
     joined,
+    offsets_of_fetch,
     sizes_of_fetch,
 )
 from xiokv.runtime.kvcache.verification import check_fetches
@@ -166,12 +168,11 @@ class KvStorage(OneByOne):
     def retrieve(self, fetches: Sequence[Fetch], out: Any, *, verify: bool = True) -> list[States]:
         """Fetch blocks in one batch: see `Storage`."""
         check_fits(fetches)
-        states = [self._begun(fetch) for fetch in fetches]
-        held = [index for index, found in enumerate(states) if not found.any()]
-        self._fetch([fetches[index] for index in held], [states[index] for index in held], out)
+        held = [self._leases.holds(fetch.lease) for fetch in fetches]
+        found = iter(self._fetch(list(compress(fetches, held)), out))
         states = [
-            self._leases.counted(fetch.lease, found)
-            for fetch, found in zip(fetches, states, strict=True)
+            self._leases.counted(fetch.lease, next(found)) if holds else _expired(fetch)
+            for fetch, holds in zip(fetches, held, strict=True)
         ]
         return self.verify(fetches, out, states) if verify else states
 
@@ -255,31 +256,28 @@ class KvStorage(OneByOne):
         with self._lock:
             self._donors.pop(head.manifest, None)
 
-    def _begun(self, fetch: Fetch) -> States:
-        """Return 0 for each block that may be fetched."""
-        ended = not self._leases.holds(fetch.lease)
-        return np.full(len(fetch.blocks), BlockState.EXPIRED if ended else 0, np.uint8)
-
-    def _fetch(self, fetches: Sequence[Fetch], states: Sequence[States], out: Any) -> None:
-        """Retrieve blocks of all fetches in one batch, and fill in their states."""
+    def _fetch(self, fetches: Sequence[Fetch], out: Any) -> list[States]:
+        """Retrieve blocks of all fetches in one batch; return their states."""
         if not fetches:
-            return
-        sizes = joined(fetches, sizes_of_fetch)
+            return []
+        sizes = joined([sizes_of_fetch(fetch) for fetch in fetches])
         begun = time.perf_counter()
         found = self.blocks.get(
-            joined(fetches, lambda fetch: fetch.lease.donor.table.digests[fetch.blocks]),
+            joined([fetch.lease.donor.table.digests[fetch.blocks] for fetch in fetches]),
             out,
             sizes=sizes,
-            offsets=joined(fetches, lambda fetch: fetch.offsets),
+            offsets=joined([offsets_of_fetch(fetch) for fetch in fetches]),
             checksums=np.empty((len(sizes), CHECKSUM_SIZE), np.uint8),  # looked at by `verify`
-            part_bytes=joined(fetches, _part_bytes),
+            part_bytes=np.repeat(
+                [fetch.lease.donor.manifest.part_bytes for fetch in fetches],
+                [len(fetch.blocks) for fetch in fetches],
+            ),
             verify=False,
         )
         if (found == BlockState.LANDED).all():
             self._costs.saw(int(sizes.sum()), time.perf_counter() - begun)
-        for part, filled in zip(apart(found, fetches), states, strict=True):
-            filled[:] = part
+        return apart(found, fetches)
 
 
-def _part_bytes(fetch: Fetch) -> Ints:
-    return np.full(len(fetch.blocks), fetch.lease.donor.manifest.part_bytes)
+def _expired(fetch: Fetch) -> States:
+    return np.full(len(fetch.blocks), BlockState.EXPIRED, np.uint8)

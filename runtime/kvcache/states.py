@@ -42,6 +42,11 @@ class BlockState(IntEnum):
         return self <= BlockState.LANDED
 
 
+def any_in(states: States, state: BlockState) -> bool:
+    """Tell whether any block is in a state; for few blocks the quickest way."""
+    return state in states.tobytes()
+
+
 class PutState(IntEnum):
     """What became of a block that was to be stored."""
 

@@ -7,7 +7,7 @@ key-value namespace, `MemoryStorage` in this process; both hold to the same.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -248,9 +248,8 @@ class NewDonor:
     target_start: int | None = None
 
 
-def joined(fetches: Sequence[Fetch], what: Callable[[Fetch], Any]) -> Any:
-    """Return arrays of fetches, one after the other, as one."""
-    parts = [what(fetch) for fetch in fetches]
+def joined(parts: Sequence[npt.NDArray[Any]]) -> Any:
+    """Return arrays of some fetches, one after the other, as one."""
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
@@ -262,7 +261,13 @@ def apart(states: States, fetches: Sequence[Fetch]) -> list[States]:
 
 def sizes_of_fetch(fetch: Fetch) -> Ints:
     """Return the bytes of each block of a fetch."""
-    return fetch.lease.donor.table.sizes[fetch.blocks]
+    found: Ints = fetch.lease.donor.table.sizes[fetch.blocks]
+    return found
+
+
+def offsets_of_fetch(fetch: Fetch) -> Ints:
+    """Return where each block of a fetch goes, whatever kind of integers it has."""
+    return np.asarray(fetch.offsets, np.int64)
 
 
 def check_fits(fetches: Sequence[Fetch]) -> None:
@@ -271,11 +276,15 @@ def check_fits(fetches: Sequence[Fetch]) -> None:
     Raises:
         ArgumentFault: something of them cannot be; nothing was asked for.
     """
-    for at, fetch in enumerate(fetches):
-        count = len(integers(f"fetches[{at}].blocks", fetch.blocks, np.size(fetch.blocks)))
-        integers(f"fetches[{at}].offsets", fetch.offsets, count)
-    blocks = joined(fetches, lambda fetch: fetch.blocks)
-    numbers = np.repeat(np.arange(len(fetches)), [len(fetch.blocks) for fetch in fetches])
+    given = [
+        (
+            integers(f"fetches[{at}].blocks", fetch.blocks, np.size(fetch.blocks)),
+            integers(f"fetches[{at}].offsets", fetch.offsets, np.size(fetch.blocks)),
+        )
+        for at, fetch in enumerate(fetches)
+    ]
+    blocks = joined([one for one, _ in given])
+    numbers = np.repeat(np.arange(len(fetches)), [len(one) for one, _ in given])
     there = np.array([len(fetch.lease.donor.table.sizes) for fetch in fetches], np.int64)[numbers]
     wrong = np.flatnonzero((blocks < 0) | (blocks >= there))
     if wrong.size:
@@ -284,14 +293,14 @@ def check_fits(fetches: Sequence[Fetch]) -> None:
             f"fetches[{numbers[first]}].blocks: {blocks[first]} is seen; the donor has blocks 0 to"
             f" {there[first] - 1}"
         )
-    begin = joined(fetches, lambda fetch: fetch.offsets)
+    begin = joined([offsets for _, offsets in given])
     unaligned = np.flatnonzero(begin % 4)
     if unaligned.size:
         raise ArgumentFault(
             f"fetches[{numbers[unaligned[0]]}].offsets: multiples of 4 are allowed;"
             f" {begin[unaligned[0]]} is seen"
         )
-    end = begin + joined(fetches, sizes_of_fetch)
+    end = begin + joined([sizes_of_fetch(fetch) for fetch in fetches])
     if (begin[1:] < end[:-1]).any():  # not one after the other
         order = np.argsort(begin, kind="stable")
         if (begin[order][1:] < end[order][:-1]).any():

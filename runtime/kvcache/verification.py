@@ -10,8 +10,8 @@ import numpy as np
 from xiokv.runtime.kvcache.checksums import Algorithm, Checksums, checksums_of
 from xiokv.runtime.kvcache.memory import on_host, slices
 from xiokv.runtime.kvcache.records import same_rows
-from xiokv.runtime.kvcache.states import BlockState, Ints, States
-from xiokv.runtime.kvcache.storage import Fetch, apart, joined, sizes_of_fetch
+from xiokv.runtime.kvcache.states import BlockState, Ints, States, any_in
+from xiokv.runtime.kvcache.storage import Fetch, apart, joined, offsets_of_fetch, sizes_of_fetch
 from xiokv.runtime.spans import Span
 
 
@@ -44,7 +44,7 @@ def check_landed(
 def check_fetches(fetches: Sequence[Fetch], out: Any, states: Sequence[States]) -> list[States]:
     """Check the blocks of fetches, each by its manifest."""
     checked = list(states)
-    if not any((found == BlockState.LANDED).any() for found in states):
+    if not any(any_in(found, BlockState.LANDED) for found in states):
         return checked
     memory = on_host("out", out)
     by_algorithm: dict[Algorithm, list[int]] = {}
@@ -55,10 +55,10 @@ def check_fetches(fetches: Sequence[Fetch], out: Any, states: Sequence[States]) 
         found = check_landed(
             np.concatenate([states[at] for at in some]),
             algorithm,
-            joined(chosen, lambda fetch: fetch.lease.donor.table.checksums[fetch.blocks]),
+            joined([fetch.lease.donor.table.checksums[fetch.blocks] for fetch in chosen]),
             memory,
-            joined(chosen, lambda fetch: fetch.offsets),
-            joined(chosen, sizes_of_fetch),
+            joined([offsets_of_fetch(fetch) for fetch in chosen]),
+            joined([sizes_of_fetch(fetch) for fetch in chosen]),
         )
         for at, part in zip(some, apart(found, chosen), strict=True):
             checked[at] = part
