@@ -24,7 +24,7 @@ from xiokv.runtime.kvcache.materialiser import AcceptAll, Materialiser
 from xiokv.runtime.kvcache.offering import Declined, Offering, Taken, shown
 from xiokv.runtime.kvcache.plan import Plan, Span
 from xiokv.runtime.kvcache.report import Cause, Report, SpanReport, Timing
-from xiokv.runtime.kvcache.states import BlockState, States, any_in
+from xiokv.runtime.kvcache.states import BlockState, States, any_are
 from xiokv.runtime.kvcache.storage import Fetch, Storage
 from xiokv.runtime.kvcache.wanted import one_after_the_other
 from xiokv.runtime.log import log
@@ -168,7 +168,7 @@ class Executor:
             ),
             verified=verify,
             buffer_may_be_written=isinstance(batch.fault, LostFault)
-            or any(any_in(found, BlockState.TIMEOUT) for found in batch.states),
+            or any(any_are(found, BlockState.TIMEOUT) for found in batch.states),
             exact_blocks=exact,
         )
 
@@ -205,7 +205,7 @@ class Executor:
         Returns:
             By their numbers: the states, and why the bytes could not be looked at.
         """
-        landed = [at for at, found in enumerate(states) if any_in(found, BlockState.LANDED)]
+        landed = [at for at, found in enumerate(states) if any_are(found, BlockState.LANDED)]
         if not landed:
             return {}
         found, failure = [states[at] for at in landed], None

@@ -33,7 +33,7 @@ from xiokv.runtime.kvcache.publishing import (
     refuse_unstored,
     sizes_of,
 )
-from xiokv.runtime.kvcache.states import BlockState, Ints, States
+from xiokv.runtime.kvcache.states import BlockState, Ints, States, which_are
 from xiokv.runtime.kvcache.storage import (
     Donor,
     Fetch,
@@ -274,7 +274,7 @@ class KvStorage(OneByOne):
             ),
             verify=False,
         )
-        if (found == BlockState.LANDED).all():
+        if which_are(found, BlockState.LANDED).all():
             self._costs.saw(int(sizes.sum()), time.perf_counter() - begun)
         return apart(found, fetches)
 

@@ -42,8 +42,14 @@ class BlockState(IntEnum):
         return self <= BlockState.LANDED
 
 
-def any_in(states: States, state: BlockState) -> bool:
-    """Tell whether any block is in a state; for few blocks the quickest way."""
+def which_are(states: States, state: BlockState) -> npt.NDArray[np.bool_]:
+    """Tell which blocks are in a state; a member of an enum would make NumPy slow."""
+    found: npt.NDArray[np.bool_] = states == int(state)
+    return found
+
+
+def any_are(states: States, state: BlockState) -> bool:
+    """Tell whether any block is in a state."""
     return state in states.tobytes()
 
 

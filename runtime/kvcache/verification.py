@@ -10,9 +10,11 @@ import numpy as np
 from xiokv.runtime.kvcache.checksums import Algorithm, Checksums, checksums_of
 from xiokv.runtime.kvcache.memory import on_host, slices
 from xiokv.runtime.kvcache.records import same_rows
-from xiokv.runtime.kvcache.states import BlockState, Ints, States, any_in
+from xiokv.runtime.kvcache.states import BlockState, Ints, States, any_are, which_are
 from xiokv.runtime.kvcache.storage import Fetch, apart, joined, offsets_of_fetch, sizes_of_fetch
 from xiokv.runtime.spans import Span
+
+_VERIFIED, _CORRUPT = np.uint8(BlockState.VERIFIED), np.uint8(BlockState.CORRUPT)
 
 
 def check_landed(
@@ -33,18 +35,18 @@ def check_landed(
         offsets: where each begins.
         sizes: bytes of each.
     """
-    landed = np.flatnonzero(states == BlockState.LANDED)
+    landed = np.flatnonzero(which_are(states, BlockState.LANDED))
     blocks = slices(memory, offsets[landed], sizes[landed])
     right = same_rows(checksums_of(algorithm, blocks), checksums[landed])
     checked = states.copy()
-    checked[landed] = np.where(right, BlockState.VERIFIED, BlockState.CORRUPT)
+    checked[landed] = np.where(right, _VERIFIED, _CORRUPT)
     return checked
 
 
 def check_fetches(fetches: Sequence[Fetch], out: Any, states: Sequence[States]) -> list[States]:
     """Check the blocks of fetches, each by its manifest."""
     checked = list(states)
-    if not any(any_in(found, BlockState.LANDED) for found in states):
+    if not any(any_are(found, BlockState.LANDED) for found in states):
         return checked
     memory = on_host("out", out)
     by_algorithm: dict[Algorithm, list[int]] = {}
