@@ -153,7 +153,7 @@ class BlockStore:
             states = self._fetch(wanted, out, copy)
         if not verify or not (states == BlockState.LANDED).any():
             return states
-        memory = on_host("out", out)
+        memory = on_host("out", out, int(wanted.offsets.min()), wanted.end)
         return check_landed(states, self.checksum, checksums, memory, wanted.offsets, wanted.sizes)
 
     def exist(self, digests: Digests) -> npt.NDArray[np.bool_]:

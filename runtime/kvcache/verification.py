@@ -48,7 +48,10 @@ def check_fetches(fetches: Sequence[Fetch], out: Any, states: Sequence[States]) 
     checked = list(states)
     if not any(any_are(found, BlockState.LANDED) for found in states):
         return checked
-    memory = on_host("out", out)
+    offsets = [offsets_of_fetch(fetch) for fetch in fetches]
+    sizes = [sizes_of_fetch(fetch) for fetch in fetches]
+    begins = joined(offsets)
+    memory = on_host("out", out, int(begins.min()), int((begins + joined(sizes)).max()))
     by_algorithm: dict[Algorithm, list[int]] = {}
     for at, fetch in enumerate(fetches):
         by_algorithm.setdefault(fetch.lease.donor.manifest.checksum, []).append(at)
@@ -59,8 +62,8 @@ def check_fetches(fetches: Sequence[Fetch], out: Any, states: Sequence[States]) 
             algorithm,
             joined([fetch.lease.donor.table.checksums[fetch.blocks] for fetch in chosen]),
             memory,
-            joined([offsets_of_fetch(fetch) for fetch in chosen]),
-            joined([sizes_of_fetch(fetch) for fetch in chosen]),
+            joined([offsets[at] for at in some]),
+            joined([sizes[at] for at in some]),
         )
         for at, part in zip(some, apart(found, chosen), strict=True):
             checked[at] = part
