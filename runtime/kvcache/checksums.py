@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, pairwise
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -39,15 +41,16 @@ ALGORITHMS: dict[Algorithm, Callable[[Any], bytes]] = {
     "blake2b-128": _blake2b,
 }
 
-# Mean bytes of a payload from which threads gain more than they cost: xxhash keeps the
-# interpreter to itself for up to 100,000, and taking turns takes longer than blake2b of a page.
+# Mean bytes of a payload from which threads gain more than their turns at the interpreter cost,
+# which xxhash keeps to itself for up to 100,000; with so few cores it takes twice as much.
+_FEW_CORES = 3
 _LARGE: dict[Algorithm, int] = {"xxh3-128": 128 << 10, "blake2b-128": 32 << 10}
 # Bytes for which a thread is worth its start.
 _SHARE: dict[Algorithm, int] = {"xxh3-128": 4 << 20, "blake2b-128": 512 << 10}
 # More make memory no faster.
 _THREADS_MAX = 16
 # Pieces of each thread's work, as its core may be busy with something else.
-_PIECES = 4
+_PIECES = 8
 
 
 def checksums_of(algorithm: Algorithm, payloads: Iterable[Any]) -> Checksums:
@@ -59,10 +62,11 @@ def checksums_of(algorithm: Algorithm, payloads: Iterable[Any]) -> Checksums:
             threads at once, all of which end before this returns.
     """
     digest = ALGORITHMS[algorithm]
-    threads = 1
+    found: Iterable[bytes] = map(digest, payloads)
     if isinstance(payloads, list):
         threads = threads_for(algorithm, len(payloads), sum(map(len, payloads)))
-    found = map(digest, payloads) if threads == 1 else _spread(digest, payloads, threads)
+        if threads > 1:
+            found = _spread(digest, payloads, threads)
     return np.frombuffer(b"".join(found), np.uint8).reshape(-1, SIZE)
 
 
@@ -74,25 +78,41 @@ def threads_for(algorithm: Algorithm, count: int, size: int) -> int:
         count: how many there are.
         size: bytes of all of them.
     """
-    share = _SHARE[algorithm]
-    if count < 2 or size < max(2 * share, count * _LARGE[algorithm]):
+    share, cores = _SHARE[algorithm], len(os.sched_getaffinity(0))
+    large = _LARGE[algorithm] * (2 if cores <= _FEW_CORES else 1)
+    if count < 2 or size < max(2 * share, count * large):
         return 1
-    return min(_THREADS_MAX, len(os.sched_getaffinity(0)), count, size // share)
+    return min(_THREADS_MAX, cores, count, size // share)
 
 
-def _spread(digest: Callable[[Any], bytes], payloads: Any, threads: int) -> Iterable[bytes]:
-    """Return digests, computed by threads of which none is left."""
-    pieces = _pieces(payloads, threads * _PIECES)
-    try:
-        with ThreadPoolExecutor(threads, "xiokv-checksums") as pool:
-            return chain.from_iterable(pool.map(lambda some: list(map(digest, some)), pieces))
-    except RuntimeError:  # the system has no thread to give
-        return map(digest, payloads)
+def _spread(digest: Callable[[Any], bytes], payloads: list[Any], threads: int) -> Iterable[bytes]:
+    """Return digests, computed by the caller and by threads of which none is left.
+
+    The caller takes pieces as the others do, so that it waits for none that gets no core.
+    """
+    found: list[bytes] = [b""] * len(payloads)
+    pieces = deque(_pieces(payloads, threads * _PIECES))
+
+    def work() -> None:
+        with suppress(IndexError):  # no piece is left
+            while True:
+                begin, end = pieces.popleft()
+                found[begin:end] = map(digest, payloads[begin:end])
+
+    with ThreadPoolExecutor(threads - 1, "xiokv-checksums") as pool:
+        helpers = []
+        with suppress(RuntimeError):  # the system has no thread to give
+            for _ in range(threads - 1):
+                helpers.append(pool.submit(work))
+        work()
+    for helper in helpers:
+        helper.result()
+    return found
 
 
-def _pieces(payloads: list[Any], count: int) -> list[list[Any]]:
-    """Return payloads in pieces of about as many bytes, `count` at most."""
+def _pieces(payloads: list[Any], count: int) -> Iterable[tuple[int, int]]:
+    """Return the ends of pieces of about as many bytes, `count` at most."""
     ends = np.cumsum(list(map(len, payloads)))
     marks = ends[-1] * np.arange(1, count) // count
     edges = [0, *np.searchsorted(ends, marks).tolist(), len(payloads)]
-    return [payloads[begin:end] for begin, end in pairwise(edges) if begin < end]
+    return ((begin, end) for begin, end in pairwise(edges) if begin < end)

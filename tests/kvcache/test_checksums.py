@@ -87,8 +87,9 @@ def test_large_payloads_are_spread_and_no_thread_stays(
     before = threading.active_count()
     checksums_of(algorithm, payloads_of([1 << 20] * 24))
     assert threading.active_count() == before
-    assert thread_names
-    assert all(name.startswith("xiokv-checksums") for name in thread_names)
+    others = thread_names - {threading.current_thread().name}
+    assert 1 <= len(others) <= 3
+    assert all(name.startswith("xiokv-checksums") for name in others)
 
 
 @pytest.mark.parametrize("sizes", [[], [9 << 20], [4096] * 3000, [1 << 20] * 3], ids=len)
@@ -124,6 +125,9 @@ def test_payloads_that_come_one_at_a_time_are_not_gathered(
         (1, 1 << 30, 16, 1),
         (1000, 1000 * 100_000, 16, 1),
         (226, 226 << 20, 1, 1),
+        (226, 226 << 17, 4, 4),
+        (226, 226 << 17, 3, 1),
+        (226, 226 << 18, 3, 3),
         (226, 226 << 20, 2, 2),
         (226, 226 << 20, 14, 14),
         (226, 226 << 20, 512, 16),
