@@ -186,7 +186,7 @@ class Run:
                 pair.give_up()
         elif self._copy is not None:
             self._take_back(self._copy, records)
-        if lost or (records["outcome"] == Outcome.TIMEOUT).any():
+        if lost or (records["outcome"] == int(Outcome.TIMEOUT)).any():
             self._keep_values()
         if self._copy is not None and not self._died:
             self._copy.give_back()

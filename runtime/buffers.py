@@ -218,6 +218,8 @@ def _first(numbers: Any, chosen: npt.NDArray[np.bool_]) -> int:
 
 def _check_apart(offsets: Ints, sizes: Ints) -> None:
     """Refuse slots that overlap: which value such a slot ends up with would be chance."""
+    if (offsets[1:] >= offsets[:-1] + sizes[:-1]).all():  # one after the other
+        return
     filled = np.flatnonzero(sizes)
     order = filled[np.argsort(offsets[filled], kind="stable")]
     starts = offsets[order]

@@ -100,7 +100,7 @@ class Result:
     def status(self) -> npt.NDArray[np.uint8]:
         """An `Outcome` a key."""
         outcomes = self._records["outcome"]
-        return np.where(outcomes == Outcome.NONE, np.uint8(Outcome.ERROR), outcomes)
+        return np.where(outcomes == int(Outcome.NONE), np.uint8(Outcome.ERROR), outcomes)
 
     @cached_property
     def value_size(self) -> npt.NDArray[np.uint32]:

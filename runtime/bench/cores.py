@@ -46,6 +46,20 @@ def own_cores() -> Cores:
     return Cores(tuple(sorted(there, key=lambda cpu: (_rank(cpu, there), cpu))))
 
 
+def serving(queues: int, target: str) -> tuple[tuple[int, ...], int]:
+    """Return the cores of a controller's threads, and how many threads it may have.
+
+    Where there are too few cores for a thread a queue, no thread has one of its own.
+
+    Args:
+        queues: queue pairs that are served.
+        target: what submits; the host's threads want a core each, too.
+    """
+    cores, parties = own_cores(), 2 if target == "host" else 1
+    mine = cores.shares(queues, parties)[0]
+    return mine, len(mine) or min(queues, cores.most(parties))
+
+
 def _rank(cpu: int, there: Sequence[int]) -> int:
     """Return which thread of its physical core a core is, among those that there are."""
     try:

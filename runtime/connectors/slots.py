@@ -44,11 +44,13 @@ class HostSlots:
     sizes: Ints
 
     def read(self, which: Ints) -> Iterable[Any]:
-        """Yield views of some slots."""
+        """Return views of some slots."""
         begins = self.offsets[which]
         ends = begins + self.sizes[which]
-        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-            yield self.memory[begin:end]
+        return [
+            self.memory[begin:end]
+            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
+        ]
 
 
 def slots_at(addresses: Ints, sizes: Ints, owner: Any) -> HostSlots:

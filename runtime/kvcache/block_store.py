@@ -31,7 +31,7 @@ from xiokv.runtime.kvcache.records import (
     same_rows,
     well_formed,
 )
-from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States
+from xiokv.runtime.kvcache.states import BlockState, Ints, PutState, States, which_are
 from xiokv.runtime.kvcache.verification import check_landed
 from xiokv.runtime.kvcache.wanted import Wanted, check_within, checked_digests, wanted_blocks
 from xiokv.runtime.results import Result
@@ -153,7 +153,7 @@ class BlockStore:
             states = self._fetch(wanted, out, copy)
         if not verify or not (states == BlockState.LANDED).any():
             return states
-        memory = on_host("out", out)
+        memory = on_host("out", out, int(wanted.offsets.min()), wanted.end)
         return check_landed(states, self.checksum, checksums, memory, wanted.offsets, wanted.sizes)
 
     def exist(self, digests: Digests) -> npt.NDArray[np.bool_]:
@@ -281,6 +281,6 @@ class BlockStore:
 def landed_states(result: Result, sizes: Any) -> States:
     """Return LANDED for values of the right size, or what is the matter with them."""
     states = _STATE_OF[result.status]
-    wrong = (states == BlockState.LANDED) & (result.value_size != sizes)
+    wrong = which_are(states, BlockState.LANDED) & (result.value_size != sizes)
     states[wrong] = BlockState.WRONG_SIZE
     return states

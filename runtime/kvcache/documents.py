@@ -116,13 +116,16 @@ class Document(Struct, frozen=True, kw_only=True):
         """BLAKE2b-256 of the canonical bytes."""
         return hashlib.blake2b(self.canonical, digest_size=32).digest()
 
-    def check(self) -> None:
+    def check(self: _T) -> _T:
         """Check all of it, as if it were read: also what was made of wrong types.
+
+        Returns:
+            What is read: equal, and of nothing that its maker could change.
 
         Raises:
             DocumentFault: it does not hold; the message names each field.
         """
-        self.from_json(self.canonical)
+        return self.from_json(_encoded(self))
 
     def problems(self) -> Iterable[str]:
         """Yield what is wrong, a line each, which begins with the field."""
@@ -135,8 +138,13 @@ def canonical(value: Any) -> bytes:
     Raises:
         DocumentFault: it holds what no document can, such as half of a surrogate pair.
     """
+    return _encoded(_without_defaults(value), order="sorted")
+
+
+def _encoded(value: Any, **options: Any) -> bytes:
+    """Return a value as JSON, or say that it cannot be written."""
     try:
-        return msgspec.json.encode(_without_defaults(value), order="sorted")
+        return msgspec.json.encode(value, **options)
     except (UnicodeError, TypeError, OverflowError) as error:
         raise DocumentFault(f"this cannot be written as JSON: {error}") from error
 

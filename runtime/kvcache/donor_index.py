@@ -8,8 +8,9 @@ what is not there yet. Its single Store makes the switch from one generation to 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,7 +34,10 @@ from xiokv.runtime.kvcache.states import BlockState
 from xiokv.runtime.kvcache.storage import DonorMissingFault, donor_missing
 from xiokv.runtime.kvcache.wanted import wanted_blocks
 
-_HEAD_MAX = 8192
+# Bytes of a head at most, and of nearly every one.
+_HEAD_MAX, _HEAD_USUAL = 8192, 512
+# Heads whose bytes need not be taken apart again.
+_HEADS_KEPT = 1024
 _MANIFEST_MAX = 1 << 30
 _PARTS_MAX = 1 << 20
 
@@ -72,6 +76,14 @@ class Head(Document, frozen=True, kw_only=True):
         elif -(-self.bytes // self.part_bytes) > _PARTS_MAX:
             yield f"part_bytes: {self.part_bytes}; a manifest is {_PARTS_MAX} values at most"
 
+    def leads_to(self, manifest: Manifest) -> bool:
+        """Tell whether a manifest is that of the same donor, rank and generation."""
+        return (self.donor, self.rank, self.generation) == _of(manifest)
+
+
+def _of(manifest: Manifest) -> tuple[str, int, int]:
+    return manifest.donor, manifest.layout.parallel.tp_rank, manifest.generation
+
 
 class DonorIndex:
     """The heads and manifests of a tenant.
@@ -86,6 +98,8 @@ class DonorIndex:
         self._kv = kv
         self._keyspace = keyspace
         self._part_bytes = part_bytes
+        self._decoded = lru_cache(_HEADS_KEPT)(Head.from_json)
+        self._donor_key = lru_cache(_HEADS_KEPT, typed=True)(keyspace.donor_key)
 
     def head(self, donor: str, rank: int) -> Head | None:
         """Return a donor's head, or None where there is none.
@@ -104,27 +118,64 @@ class DonorIndex:
     def heads(self, donors: Sequence[str], rank: int) -> list[Head | RuntimeFault]:
         """Return the heads of donors, all from one batch; of one that fails, the fault."""
         keys = [self._key(donor, rank) for donor in donors]
-        asked = [index for index, key in enumerate(keys) if isinstance(key, bytes)]
-        slot = min(_HEAD_MAX, self._kv.queues.max_transfer)
-        memory = np.zeros((len(asked), slot), np.uint8)
-        result = self._kv.retrieve(
-            [keys[index] for index in asked],
-            memory,
-            sizes=slot,
-            offsets=np.arange(len(asked)) * slot,
-            copy=True,
-        )
-        values = dict(
-            zip(asked, zip(memory, result.status, result.value_size, strict=True), strict=True)
-        )
+        values = self._values([key for key in keys if isinstance(key, bytes)])
         return [
-            key if isinstance(key, RuntimeFault) else _head(donor, rank, *values[index])
-            for index, (donor, key) in enumerate(zip(donors, keys, strict=True))
+            key if isinstance(key, RuntimeFault) else self._head(donor, rank, *next(values))
+            for donor, key in zip(donors, keys, strict=True)
         ]
 
-    def _key(self, donor: str, rank: int) -> bytes | RuntimeFault:
+    def _values(self, keys: list[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Return the outcome and the bytes of heads; those of unusual size are asked for again."""
+        found = self._read(keys, _HEAD_USUAL)
+        large = [at for at, (outcome, _) in enumerate(found) if outcome == Outcome.TRUNCATED]
+        if large:
+            again = self._read([keys[at] for at in large], _HEAD_MAX)
+            for at, value in zip(large, again, strict=True):
+                found[at] = value
+        return iter(found)
+
+    def _read(self, keys: list[bytes], most: int) -> list[tuple[int, bytes]]:
+        """Return the outcome of each key, and its value up to `most` bytes."""
+        slot = min(most, self._kv.queues.max_transfer)
+        memory = np.zeros(len(keys) * slot, np.uint8)
+        result = self._kv.retrieve(
+            keys, memory, sizes=slot, offsets=np.arange(len(keys)) * slot, copy=True
+        )
+        text = memory.tobytes()
+        sizes = np.minimum(result.value_size, slot).tolist()
+        return [
+            (outcome, text[begin : begin + size])
+            for outcome, begin, size in zip(
+                result.status.tolist(), range(0, len(text), slot), sizes, strict=True
+            )
+        ]
+
+    def _head(self, donor: str, rank: int, outcome: int, text: bytes) -> Head | RuntimeFault:
+        """Return a donor's head from the value under its key, or why there is none."""
+        if outcome == Outcome.MISSING:
+            return donor_missing(donor, rank)
+        if outcome not in (Outcome.OK, Outcome.TRUNCATED):
+            return RuntimeFault(
+                f"donor {donor!r} of rank {rank}: its head was not read: {Outcome(outcome).name}"
+            )
         try:
-            return self._keyspace.donor_key(donor, rank)
+            head = self._decoded(text)
+        except DocumentFault as fault:
+            return UnreadableHeadFault(
+                f"donor {donor!r} of rank {rank}: its head cannot be read: {fault}; remove the"
+                " donor, or publish it with repair=True"
+            )
+        if (head.donor, head.rank) != (donor, rank):
+            return DocumentFault(
+                f"donor {donor!r} of rank {rank}: under its key is the head of donor"
+                f" {head.donor!r} of rank {head.rank}"
+            )
+        return head
+
+    def _key(self, donor: str, rank: int) -> bytes | RuntimeFault:
+        known = isinstance(donor, str) and isinstance(rank, int)
+        try:
+            return (self._donor_key if known else self._keyspace.donor_key)(donor, rank)
         except RuntimeFault as fault:  # no name that a donor may have
             return fault
 
@@ -206,29 +257,6 @@ class DonorIndex:
         return split(wanted_blocks(digests, head.bytes, part_bytes=head.part_bytes))
 
 
-def _head(donor: str, rank: int, memory: Any, outcome: Any, size: Any) -> Head | RuntimeFault:
-    """Return a donor's head from the value under its key, or why there is none."""
-    if outcome == Outcome.MISSING:
-        return donor_missing(donor, rank)
-    if outcome not in (Outcome.OK, Outcome.TRUNCATED):
-        return RuntimeFault(
-            f"donor {donor!r} of rank {rank}: its head was not read: {Outcome(outcome).name}"
-        )
-    try:
-        head = Head.from_json(memory[: int(size)].tobytes())
-    except DocumentFault as fault:
-        return UnreadableHeadFault(
-            f"donor {donor!r} of rank {rank}: its head cannot be read: {fault}; remove the donor,"
-            " or publish it with repair=True"
-        )
-    if (head.donor, head.rank) != (donor, rank):
-        return DocumentFault(
-            f"donor {donor!r} of rank {rank}: under its key is the head of donor"
-            f" {head.donor!r} of rank {head.rank}"
-        )
-    return head
-
-
 def _manifest(head: Head, state: BlockState, text: bytes) -> Manifest | RuntimeFault:
     """Return the manifest that a head names, from its bytes, or why they are none."""
     if state is BlockState.MISSING:
@@ -247,8 +275,8 @@ def _manifest(head: Head, state: BlockState, text: bytes) -> Manifest | RuntimeF
         manifest = Manifest.from_json(text)
     except DocumentFault as fault:
         return fault
-    of = (manifest.donor, manifest.layout.parallel.tp_rank, manifest.generation)
-    if of != (head.donor, head.rank, head.generation):
+    if not head.leads_to(manifest):
+        of = _of(manifest)
         return DocumentFault(
             f"donor {head.donor!r} of rank {head.rank}, generation {head.generation}: its head"
             f" leads to the manifest of donor {of[0]!r} of rank {of[1]}, generation {of[2]}"

@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from itertools import accumulate, pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from xiokv.runtime.kvcache.materialiser import AcceptAll, Materialiser
 from xiokv.runtime.kvcache.offering import Declined, Offering, Taken, shown
 from xiokv.runtime.kvcache.plan import Plan, Span
 from xiokv.runtime.kvcache.report import Cause, Report, SpanReport, Timing
-from xiokv.runtime.kvcache.states import BlockState, States
+from xiokv.runtime.kvcache.states import BlockState, States, any_are
 from xiokv.runtime.kvcache.storage import Fetch, Storage
 from xiokv.runtime.kvcache.wanted import one_after_the_other
 from xiokv.runtime.log import log
@@ -59,6 +60,14 @@ class _Batch:
     buffer: Any
     seconds: float = 0.0
     fault: RuntimeFault | None = None
+
+
+class _Judged(NamedTuple):
+    """How many blocks of tokens of a span count, and why not all."""
+
+    landed: int
+    cause: Cause
+    reason: str
 
 
 class Executor:
@@ -98,10 +107,7 @@ class Executor:
             self._storage, self._materialiser, settings.lease_seconds, settings.rank
         )
         try:
-            report = self._executed(plan, offering)
-            if settings.verify == "now":
-                report = self.settle(report)
-            return self._supplied(report)
+            return self._supplied(self._executed(plan, offering))
         finally:
             offering.release()
 
@@ -110,12 +116,19 @@ class Executor:
         if report.verified:
             return report
         begun = time.perf_counter()
-        landed = [span for span in report.spans if (span.states == BlockState.LANDED).any()]
-        spans = self._checked(landed, report.buffer)
-        settled = {span.index: span for span in spans}
+        fetched = [(span, span.fetch) for span in report.spans if span.fetch is not None]
+        seen = self._checked(
+            [fetch for _, fetch in fetched],
+            report.buffer,
+            [span.states.reshape(-1) for span, _ in fetched],
+        )
+        settled = {fetched[at][0].index: found for at, found in seen.items()}
         return replace(
             report,
-            spans=tuple(settled.get(span.index, span) for span in report.spans),
+            spans=tuple(
+                self._settled(span, *settled[span.index]) if span.index in settled else span
+                for span in report.spans
+            ),
             timing=replace(report.timing, verify=time.perf_counter() - begun),
             verified=True,
         )
@@ -128,10 +141,14 @@ class Executor:
         fetches, size = _placed(taken.values())
         offered = time.perf_counter()
         batch = self._retrieved(fetches, size)
+        retrieved = time.perf_counter()
+        verify = self._settings.verify == "now"
+        seen = self._checked(fetches, batch.buffer, batch.states) if verify else {}
+        verified = time.perf_counter()
         reports = {
-            index: self._judged(_landed(index, found, fetch, state), found.reason, batch.fault)
-            for (index, found), fetch, state in zip(
-                taken.items(), fetches, batch.states, strict=True
+            index: self._fetched(index, found, fetches[at], *seen.get(at, (state, batch.fault)))
+            for at, ((index, found), state) in enumerate(
+                zip(taken.items(), batch.states, strict=True)
             )
         }
         return Report(
@@ -147,10 +164,11 @@ class Executor:
                 resolve=offered - begun - offering.deciding,
                 decide=offering.deciding,
                 retrieve=batch.seconds,
+                verify=verified - retrieved,
             ),
-            verified=False,
+            verified=verify,
             buffer_may_be_written=isinstance(batch.fault, LostFault)
-            or any((found == BlockState.TIMEOUT).any() for found in batch.states),
+            or any(any_are(found, BlockState.TIMEOUT) for found in batch.states),
             exact_blocks=exact,
         )
 
@@ -179,52 +197,81 @@ class Executor:
         except Exception as error:
             raise RuntimeFault(f"no buffer of {size} bytes was given: {shown(error)}") from error
 
-    def _checked(self, spans: list[SpanReport], buffer: Any) -> list[SpanReport]:
-        """Return reports of spans after a look at the bytes that landed."""
-        fetches = [span.fetch for span in spans if span.fetch is not None]
-        states = [span.states.reshape(-1) for span in spans]
-        failure = None
+    def _checked(
+        self, fetches: list[Fetch], buffer: Any, states: list[States]
+    ) -> dict[int, tuple[States, RuntimeFault | None]]:
+        """Return what is known of fetches of which bytes landed, after a look at these.
+
+        Returns:
+            By their numbers: the states, and why the bytes could not be looked at.
+        """
+        landed = [at for at, found in enumerate(states) if any_are(found, BlockState.LANDED)]
+        if not landed:
+            return {}
+        found, failure = [states[at] for at in landed], None
         try:
-            states = self._storage.verify(fetches, buffer, states)
+            found = self._storage.verify([fetches[at] for at in landed], buffer, found)
         except ArgumentFault:  # memory that cannot be looked at: the caller's to mend
             raise
         except RuntimeFault as fault:
             log.warning("no block was verified: %s", fault)
-            states = [np.where(s == BlockState.LANDED, BlockState.FAILED, s) for s in states]
+            found = [np.where(s == BlockState.LANDED, BlockState.FAILED, s) for s in found]
             failure = fault
-        return [
-            self._judged(
-                replace(span, states=found.reshape(span.states.shape)),
-                span.reason if span.cause is Cause.DECLINED else "",
-                failure,
-            )
-            for span, found in zip(spans, states, strict=True)
-        ]
+        return {at: (one, failure) for at, one in zip(landed, found, strict=True)}
+
+    def _settled(self, span: SpanReport, states: States, fault: RuntimeFault | None) -> SpanReport:
+        """Return the report of a span whose bytes were looked at later."""
+        declined = span.reason if span.cause is Cause.DECLINED else ""
+        states = states.reshape(span.states.shape)
+        judged = self._judged(states, span.accepted.start, declined, fault)
+        return replace(
+            span, states=states, landed=judged.landed, cause=judged.cause, reason=judged.reason
+        )
+
+    def _fetched(
+        self, index: int, taken: Taken, fetch: Fetch, states: States, fault: RuntimeFault | None
+    ) -> SpanReport:
+        """Return the report of a span that was asked for."""
+        table = fetch.lease.donor.table
+        states = states.reshape(-1, table.shards)
+        judged = self._judged(states, taken.rows.start, taken.reason, fault)
+        return SpanReport(
+            index=index,
+            span=taken.span,
+            cause=judged.cause,
+            reason=judged.reason,
+            offered=taken.offer.blocks,
+            offered_bytes=taken.offer.cost.bytes,
+            accepted=taken.rows,
+            states=states,
+            offsets=fetch.offsets.reshape(-1, table.shards),
+            landed=judged.landed,
+            bytes=int(table.sizes[fetch.blocks].sum()),
+            fetch=fetch,
+        )
 
     def _judged(
-        self, report: SpanReport, reason: str, fault: RuntimeFault | None = None
-    ) -> SpanReport:
-        """Return a report that says how much of the span counts, and why not all.
+        self, states: States, first: int, declined: str, fault: RuntimeFault | None
+    ) -> _Judged:
+        """Return how much of a span counts, and why not all.
 
         Args:
-            report: with states.
-            reason: why the backend took not all of it, or empty.
+            states: of its blocks: (n, shards).
+            first: number of the first block of tokens in the span.
+            declined: why the backend took not all of it, or empty.
             fault: why the batch was not run.
         """
-        worst = report.states.max(axis=1, initial=0)
-        bad = np.flatnonzero(worst > BlockState.LANDED)
-        if not bad.size:
-            cause = Cause.DECLINED if reason else Cause.NONE
-            return replace(report, landed=len(worst), cause=cause, reason=reason)
-        first = int(bad[0])
-        state = BlockState(worst[first])
-        shard = int(np.argmax(report.states[first]))
-        cause = Cause.LEASE if state is BlockState.EXPIRED else Cause.BLOCK
-        reason = f"block {report.accepted.start + first}, shard {shard}: {state.name}"
+        if int(states.max(initial=0)) <= BlockState.LANDED:
+            return _Judged(len(states), Cause.DECLINED if declined else Cause.NONE, declined)
+        worst = states.max(axis=1, initial=0)
+        bad = int(np.argmax(worst > BlockState.LANDED))
+        landed = bad if self._settings.on_bad_block == "tail" else 0
         if fault is not None:
-            cause, reason = Cause.STORAGE, str(fault).splitlines()[0]
-        landed = first if self._settings.on_bad_block == "tail" else 0
-        return replace(report, landed=landed, cause=cause, reason=reason)
+            return _Judged(landed, Cause.STORAGE, str(fault).splitlines()[0])
+        state = BlockState(worst[bad])
+        shard = int(np.argmax(states[bad]))
+        cause = Cause.LEASE if state is BlockState.EXPIRED else Cause.BLOCK
+        return _Judged(landed, cause, f"block {first + bad}, shard {shard}: {state.name}")
 
     def _exact_blocks(self, plan: Plan) -> int | None:
         """Count the leading blocks whose exact content is stored, all shards of them."""
@@ -272,29 +319,17 @@ def _on_host(size: int) -> npt.NDArray[np.uint8]:
 
 def _placed(taken: Iterable[Taken]) -> tuple[list[Fetch], int]:
     """Lay blocks one after the other; return what to fetch and the bytes of the buffer."""
-    fetches, end = [], 0
-    for found in taken:
-        sizes = found.lease.donor.table.sizes[found.blocks]
-        offsets = end + one_after_the_other(sizes)
-        end = int(offsets[-1] + sizes[-1] + -sizes[-1] % 4)
-        fetches.append(Fetch(found.lease, found.blocks, offsets))
-    return fetches, end
-
-
-def _landed(index: int, taken: Taken, fetch: Fetch, states: States) -> SpanReport:
-    table = fetch.lease.donor.table
-    return SpanReport(
-        index=index,
-        span=taken.span,
-        cause=Cause.NONE,
-        offered=taken.offer.blocks,
-        offered_bytes=taken.offer.cost.bytes,
-        accepted=taken.rows,
-        states=states.reshape(-1, table.shards),
-        offsets=fetch.offsets.reshape(-1, table.shards),
-        bytes=int(table.sizes[fetch.blocks].sum()),
-        fetch=fetch,
-    )
+    taken = list(taken)
+    if not taken:
+        return [], 0
+    sizes = np.concatenate([found.lease.donor.table.sizes[found.blocks] for found in taken])
+    offsets = one_after_the_other(sizes)
+    ends = list(accumulate(len(found.blocks) for found in taken))
+    fetches = [
+        Fetch(found.lease, found.blocks, offsets[begin:end])
+        for found, (begin, end) in zip(taken, pairwise([0, *ends]), strict=True)
+    ]
+    return fetches, int(offsets[-1] + sizes[-1] + -sizes[-1] % 4)
 
 
 def _not_taken(index: int, span: Span, answer: Taken | Declined | None) -> SpanReport:

@@ -18,24 +18,30 @@ class CostModel:
 
     def __init__(self) -> None:
         self._seen: deque[tuple[int, float]] = deque(maxlen=_KEPT)
+        self._fitted: tuple[float, float] | None = None
         self._lock = threading.Lock()
 
     def saw(self, size: int, seconds: float) -> None:
         """Note a batch of so many bytes."""
         with self._lock:
             self._seen.append((size, seconds))
+            self._fitted = None
 
     def estimate(self, commands: int, size: int) -> FetchCost:
         """Return what a batch costs."""
         with self._lock:
-            seen = np.array(self._seen, np.float64).reshape(-1, 2)
-        if not len(seen):
+            count = len(self._seen)
+            if count and self._fitted is None:
+                seen = np.array(self._seen, np.float64)
+                self._fitted = _fit(seen[:, 0], seen[:, 1])
+            fitted = self._fitted
+        if fitted is None:
             return FetchCost(commands, size, None, "no batch was measured yet")
         if not commands:
             return FetchCost(0, 0, 0.0, "nothing is to be moved")
-        begin, a_byte = _fit(seen[:, 0], seen[:, 1])
+        begin, a_byte = fitted
         return FetchCost(
-            commands, size, begin + a_byte * size, f"the last {len(seen)} batches of this storage"
+            commands, size, begin + a_byte * size, f"the last {count} batches of this storage"
         )
 
 

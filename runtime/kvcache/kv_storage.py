@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.block_store import BlockStore
 from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm
+from xiokv.runtime.kvcache.checksums import SIZE as CHECKSUM_SIZE
 from xiokv.runtime.kvcache.documents import DocumentFault
 from xiokv.runtime.kvcache.donor_index import DonorIndex, Head, UnreadableHeadFault
 from xiokv.runtime.kvcache.fetch_cost import CostModel
@@ -31,7 +33,7 @@ from xiokv.runtime.kvcache.publishing import (
     refuse_unstored,
     sizes_of,
 )
-from xiokv.runtime.kvcache.states import BlockState, Ints, States
+from xiokv.runtime.kvcache.states import BlockState, Ints, States, which_are
 from xiokv.runtime.kvcache.storage import (
     Donor,
     Fetch,
@@ -40,9 +42,13 @@ from xiokv.runtime.kvcache.storage import (
     Lease,
     NewDonor,
     OneByOne,
+    apart,
     check_fits,
     check_generation,
     check_newer,
+    joined,
+    offsets_of_fetch,
+    sizes_of_fetch,
 )
 from xiokv.runtime.kvcache.verification import check_fetches
 
@@ -107,12 +113,17 @@ class KvStorage(OneByOne):
             storage=self._handles,
         )
         head = self._index.write(manifest)
+        self._remember(head, Donor.of(manifest))
         if before is not None and before.manifest != head.manifest:
+            self._forget(before)
             self._index.forget(before)
         return manifest
 
     def resolve_all(self, donors: Sequence[str], rank: int = 0) -> list[Donor | RuntimeFault]:
-        """Find manifests of several donors: see `Storage`. The last ones are remembered."""
+        """Find manifests of several donors: see `Storage`.
+
+        The manifests that were read or published last are remembered by their digests.
+        """
         heads = self._index.heads(donors, rank)
         found: dict[int, Donor | RuntimeFault] = {}
         new: dict[int, Head] = {}
@@ -157,12 +168,11 @@ class KvStorage(OneByOne):
     def retrieve(self, fetches: Sequence[Fetch], out: Any, *, verify: bool = True) -> list[States]:
         """Fetch blocks in one batch: see `Storage`."""
         check_fits(fetches)
-        states = [self._begun(fetch) for fetch in fetches]
-        held = [index for index, found in enumerate(states) if not found.any()]
-        self._fetch([fetches[index] for index in held], [states[index] for index in held], out)
+        held = [self._leases.holds(fetch.lease) for fetch in fetches]
+        found = iter(self._fetch(list(compress(fetches, held)), out))
         states = [
-            self._leases.counted(fetch.lease, found)
-            for fetch, found in zip(fetches, states, strict=True)
+            self._leases.counted(fetch.lease, next(found)) if holds else _expired(fetch)
+            for fetch, holds in zip(fetches, held, strict=True)
         ]
         return self.verify(fetches, out, states) if verify else states
 
@@ -182,8 +192,7 @@ class KvStorage(OneByOne):
             head = self._index.erase(donor, rank)
             leased = self._leases.keys()
         if head is not None:
-            with self._lock:
-                self._donors.pop(head.manifest, None)
+            self._forget(head)
         if found is not None:
             table = found.table
             free = np.array([key.tobytes() not in leased for key in table.keys], bool)
@@ -219,12 +228,13 @@ class KvStorage(OneByOne):
     def _known(self, head: Head) -> Donor | None:
         with self._lock:
             found = self._donors.get(head.manifest)
-            if found is not None:
-                self._donors.move_to_end(head.manifest)
+            if found is None or not head.leads_to(found.manifest):
+                return None
+            self._donors.move_to_end(head.manifest)
             return found
 
     def _read(self, head: Head, manifest: Manifest | RuntimeFault) -> Donor | RuntimeFault:
-        """Return a donor by its manifest, and remember it."""
+        """Return a donor by its manifest that was read, and remember it."""
         if isinstance(manifest, RuntimeFault):
             return manifest
         try:
@@ -232,51 +242,42 @@ class KvStorage(OneByOne):
         except DocumentFault as fault:
             return fault
         donor = Donor.of(manifest)
+        self._remember(head, donor)
+        return donor
+
+    def _remember(self, head: Head, donor: Donor) -> None:
+        """Keep a donor whose manifest is what a head names."""
         with self._lock:
             self._donors[head.manifest] = donor
             while len(self._donors) > _DONORS_KEPT:
                 self._donors.popitem(last=False)
-        return donor
 
-    def _begun(self, fetch: Fetch) -> States:
-        """Return 0 for each block that may be fetched."""
-        ended = not self._leases.holds(fetch.lease)
-        return np.full(len(fetch.blocks), BlockState.EXPIRED if ended else 0, np.uint8)
+    def _forget(self, head: Head) -> None:
+        with self._lock:
+            self._donors.pop(head.manifest, None)
 
-    def _fetch(self, fetches: Sequence[Fetch], states: Sequence[States], out: Any) -> None:
-        """Retrieve blocks of all fetches in one batch, and fill in their states."""
+    def _fetch(self, fetches: Sequence[Fetch], out: Any) -> list[States]:
+        """Retrieve blocks of all fetches in one batch; return their states."""
         if not fetches:
-            return
-        sizes = _sizes(fetches)
+            return []
+        sizes = joined([sizes_of_fetch(fetch) for fetch in fetches])
         begun = time.perf_counter()
         found = self.blocks.get(
-            _join(fetches, lambda fetch: fetch.lease.donor.table.digests[fetch.blocks]),
+            joined([fetch.lease.donor.table.digests[fetch.blocks] for fetch in fetches]),
             out,
             sizes=sizes,
-            offsets=_join(fetches, lambda fetch: fetch.offsets),
-            checksums=_join(fetches, lambda fetch: fetch.lease.donor.table.checksums[fetch.blocks]),
-            part_bytes=_join(fetches, _part_bytes),
+            offsets=joined([offsets_of_fetch(fetch) for fetch in fetches]),
+            checksums=np.empty((len(sizes), CHECKSUM_SIZE), np.uint8),  # looked at by `verify`
+            part_bytes=np.repeat(
+                [fetch.lease.donor.manifest.part_bytes for fetch in fetches],
+                [len(fetch.blocks) for fetch in fetches],
+            ),
             verify=False,
         )
-        if (found == BlockState.LANDED).all():
+        if which_are(found, BlockState.LANDED).all():
             self._costs.saw(int(sizes.sum()), time.perf_counter() - begun)
-        for part, filled in zip(_apart(found, fetches), states, strict=True):
-            filled[:] = part
+        return apart(found, fetches)
 
 
-def _join(fetches: Sequence[Fetch], what: Callable[[Fetch], Any]) -> Any:
-    return np.concatenate([what(fetch) for fetch in fetches])
-
-
-def _part_bytes(fetch: Fetch) -> Ints:
-    return np.full(len(fetch.blocks), fetch.lease.donor.manifest.part_bytes)
-
-
-def _sizes(fetches: Sequence[Fetch]) -> Any:
-    return _join(fetches, lambda fetch: fetch.lease.donor.table.sizes[fetch.blocks])
-
-
-def _apart(states: States, fetches: Sequence[Fetch]) -> list[States]:
-    """Return the states of each fetch."""
-    ends = np.cumsum([len(fetch.blocks) for fetch in fetches])
-    return np.split(states, ends[:-1])
+def _expired(fetch: Fetch) -> States:
+    return np.full(len(fetch.blocks), BlockState.EXPIRED, np.uint8)

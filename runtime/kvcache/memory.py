@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.errors import ArgumentFault
@@ -14,16 +10,20 @@ from xiokv.runtime.kvcache.states import Ints
 from xiokv.runtime.spans import Span, span_of
 
 
-def on_host(name: str, given: Any) -> Span:
+def on_host(name: str, given: Any, begin: int = 0, end: int | None = None) -> Span:
     """Return the bytes of a buffer on the host, copied from a GPU where they lie in one.
 
     Args:
         name: of the argument, for messages.
         given: a buffer on the host, one that `Module.empty` made, or a tensor in a GPU that
             has ``cpu()``, as PyTorch's have.
+        begin: the first byte that is looked at, 0 or more.
+        end: behind the last one; by default all that follow.
     """
     if isinstance(given, Buffer):
-        given.download()
+        end = given.nbytes if end is None else min(end, given.nbytes)
+        if begin < end:
+            given.download(begin, end - begin)
         return span_of(name, given.view)
     span = span_of(name, given)
     if span.on_host:
@@ -37,8 +37,8 @@ def on_host(name: str, given: Any) -> Span:
     return on_host(name, given.cpu())
 
 
-def slices(memory: Span, offsets: Ints, sizes: Ints) -> Iterator[npt.NDArray[np.uint8]]:
-    """Yield the bytes of each block."""
-    view = memory.view
-    for start, size in zip(offsets.tolist(), sizes.tolist(), strict=True):
-        yield view[start : start + size]
+def slices(memory: Span, offsets: Ints, sizes: Ints) -> list[memoryview]:
+    """Return the bytes of each block, where they lie."""
+    view = memory.view.data
+    ends = (offsets + sizes).tolist()
+    return [view[begin:end] for begin, end in zip(offsets.tolist(), ends, strict=True)]

@@ -37,6 +37,7 @@ from xiokv.runtime.kvcache.storage import (
     check_generation,
     check_newer,
     donor_missing,
+    sizes_of_fetch,
 )
 from xiokv.runtime.kvcache.verification import check_fetches
 from xiokv.runtime.kvcache.wanted import check_within, one_after_the_other
@@ -68,7 +69,7 @@ class MemoryStorage(OneByOne):
         self._checksum = checksum
         # Of each value: digest and checksum.
         self._records: dict[bytes, tuple[bytes, bytes]] = {}
-        self._manifests: dict[tuple[str, int], Manifest] = {}
+        self._donors: dict[tuple[str, int], Donor] = {}
         self._leases = LeaseBook(clock)
         self._lock = threading.RLock()
 
@@ -97,15 +98,14 @@ class MemoryStorage(OneByOne):
                 algorithm=self._checksum,
                 part_bytes=0,
             )
-            self._manifests[new.donor, new.layout.parallel.tp_rank] = manifest
+            self._donors[new.donor, new.layout.parallel.tp_rank] = Donor.of(manifest)
         return manifest
 
     def resolve_all(self, donors: Sequence[str], rank: int = 0) -> list[Donor | RuntimeFault]:
         """Find manifests: see `Storage`."""
         for donor in donors:
             self.keyspace.donor_key(donor, rank)  # refuses what is no donor's name
-        found = [self._manifest(donor, rank) for donor in donors]
-        return [Donor.of(one) if isinstance(one, Manifest) else one for one in found]
+        return [self._donor(donor, rank) for donor in donors]
 
     def present(self, digests: Digests) -> npt.NDArray[np.bool_]:
         """Tell which blocks are there: see `Storage`."""
@@ -145,9 +145,9 @@ class MemoryStorage(OneByOne):
         """Remove a donor: see `Storage`."""
         with self._lock:
             self._leases.check_free(donor, rank)
-            manifest = self._manifests.pop((donor, rank), None)
+            found = self._donors.pop((donor, rank), None)
             leased = self._leases.keys()
-            for block in manifest.blocks if manifest and blocks else ():
+            for block in found.manifest.blocks if found and blocks else ():
                 key = bytes.fromhex(block.key)
                 if key not in leased:
                     self.values.pop(key, None)
@@ -168,46 +168,48 @@ class MemoryStorage(OneByOne):
     def _is_damaged(self, key: bytes) -> bool:
         return self._checksum_of(self.values[key]) != self._records[key][1]
 
-    def _manifest(self, donor: str, rank: int) -> Manifest | RuntimeFault:
+    def _donor(self, donor: str, rank: int) -> Donor | RuntimeFault:
         with self._lock:
-            return self._manifests.get((donor, rank)) or donor_missing(donor, rank)
+            return self._donors.get((donor, rank)) or donor_missing(donor, rank)
 
     def _leased(self, donor: Donor, seconds: float) -> Lease | RuntimeFault:
         manifest = donor.manifest
-        now = self._manifest(manifest.donor, manifest.layout.parallel.tp_rank)
+        now = self._donor(manifest.donor, manifest.layout.parallel.tp_rank)
         if isinstance(now, RuntimeFault):
             return now
         try:
-            check_generation(manifest, now.generation)
+            check_generation(manifest, now.manifest.generation)
         except GenerationFault as fault:
             return fault
         return self._leases.give(donor, seconds)
 
     def _check_newer(self, new: NewDonor, repair: bool) -> None:
-        there = self._manifests.get((new.donor, new.layout.parallel.tp_rank))
+        there = self._donors.get((new.donor, new.layout.parallel.tp_rank))
         if there is not None:
-            check_newer(new, there.generation, repair)
+            check_newer(new, there.manifest.generation, repair)
 
-    def _fetched(self, fetch: Fetch, view: Any) -> States:
-        table = fetch.lease.donor.table
+    def _fetched(self, fetch: Fetch, view: memoryview) -> States:
+        count = len(fetch.blocks)
         if not self._leases.holds(fetch.lease):
-            return np.full(len(fetch.blocks), BlockState.EXPIRED, np.uint8)
-        states = np.empty(len(fetch.blocks), np.uint8)
-        for at, (index, start) in enumerate(zip(fetch.blocks, fetch.offsets, strict=True)):
-            value = self.values.get(table.keys[index].tobytes())
-            if value is None or len(value) != table.sizes[index]:
-                states[at] = BlockState.MISSING if value is None else BlockState.WRONG_SIZE
-            else:
-                view[start : start + len(value)] = np.frombuffer(value, np.uint8)
-                states[at] = BlockState.LANDED
+            return np.full(count, BlockState.EXPIRED, np.uint8)
+        keys = fetch.lease.donor.table.keys[fetch.blocks].tobytes()
+        values = [self.values.get(keys[at : at + KEY_SIZE]) for at in range(0, len(keys), KEY_SIZE)]
+        seen = np.fromiter((-1 if v is None else len(v) for v in values), np.int64, count)
+        states = np.full(count, BlockState.LANDED, np.uint8)
+        states[seen != sizes_of_fetch(fetch)] = BlockState.WRONG_SIZE
+        states[seen < 0] = BlockState.MISSING
+        landed = (states == BlockState.LANDED).tolist()
+        for value, start, right in zip(values, fetch.offsets.tolist(), landed, strict=True):
+            if right and value is not None:
+                view[start : start + len(value)] = value
         return states
 
 
-def _writable(out: Any) -> npt.NDArray[np.uint8]:
+def _writable(out: Any) -> memoryview:
     """Return the bytes of a buffer on the host that may be written."""
     span = span_of("out", out)
     if not span.on_host:
         raise ArgumentFault("out lies in a GPU; MemoryStorage fills memory of the host alone")
     if not span.writable:
         raise ArgumentFault("out is read-only; give a buffer that can be written")
-    return on_host("out", out).view
+    return on_host("out", out).view.data

@@ -268,8 +268,8 @@ def _blocks(span: DonorSpan, donor: Donor) -> Ints:
     manifest, shards = donor.manifest, donor.table.shards
     tokens = manifest.layout.block_tokens
     first = (span.source.start - manifest.source.start) // tokens
-    rows = np.arange(first, first + len(span.source) // tokens)
-    return rows[:, None] * shards + np.arange(shards)
+    rows = len(span.source) // tokens
+    return np.arange(first * shards, (first + rows) * shards).reshape(rows, shards)
 
 
 def _unresolved(fault: RuntimeFault) -> Declined:

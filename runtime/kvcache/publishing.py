@@ -164,5 +164,4 @@ def manifest_of(
         blocks=blocks,
         storage=storage,
     )
-    manifest.check()
-    return manifest
+    return manifest.check()

@@ -42,6 +42,17 @@ class BlockState(IntEnum):
         return self <= BlockState.LANDED
 
 
+def which_are(states: States, state: BlockState) -> npt.NDArray[np.bool_]:
+    """Tell which blocks are in a state; a member of an enum would make NumPy slow."""
+    found: npt.NDArray[np.bool_] = states == int(state)
+    return found
+
+
+def any_are(states: States, state: BlockState) -> bool:
+    """Tell whether any block is in a state."""
+    return state in states.tobytes()
+
+
 class PutState(IntEnum):
     """What became of a block that was to be stored."""
 

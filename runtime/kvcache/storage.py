@@ -6,6 +6,7 @@ key-value namespace, `MemoryStorage` in this process; both hold to the same.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -247,30 +248,63 @@ class NewDonor:
     target_start: int | None = None
 
 
+def joined(parts: Sequence[npt.NDArray[Any]]) -> Any:
+    """Return arrays of some fetches, one after the other, as one."""
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def apart(states: States, fetches: Sequence[Fetch]) -> list[States]:
+    """Return the states of each fetch."""
+    ends = itertools.accumulate(len(fetch.blocks) for fetch in fetches)
+    return [states[begin:end] for begin, end in itertools.pairwise([0, *ends])]
+
+
+def sizes_of_fetch(fetch: Fetch) -> Ints:
+    """Return the bytes of each block of a fetch."""
+    found: Ints = fetch.lease.donor.table.sizes[fetch.blocks]
+    return found
+
+
+def offsets_of_fetch(fetch: Fetch) -> Ints:
+    """Return where each block of a fetch goes, whatever kind of integers it has."""
+    return np.asarray(fetch.offsets, np.int64)
+
+
 def check_fits(fetches: Sequence[Fetch]) -> None:
     """Refuse fetches of blocks that a donor has not, or into slots that overlap.
 
     Raises:
         ArgumentFault: something of them cannot be; nothing was asked for.
     """
-    begins, ends = [], []
-    for at, fetch in enumerate(fetches):
-        table = fetch.lease.donor.table
-        blocks = integers(f"fetches[{at}].blocks", fetch.blocks, np.size(fetch.blocks))
-        offsets = integers(f"fetches[{at}].offsets", fetch.offsets, len(blocks))
-        if len(blocks) and not 0 <= blocks.min() <= blocks.max() < len(table.sizes):
-            raise ArgumentFault(
-                f"fetches[{at}].blocks: {blocks.min()} to {blocks.max()} are seen; the donor has"
-                f" blocks 0 to {len(table.sizes) - 1}"
-            )
-        if (offsets % 4).any():
-            raise ArgumentFault(f"fetches[{at}].offsets: multiples of 4 are allowed")
-        begins.append(offsets)
-        ends.append(offsets + table.sizes[blocks])
-    order = np.argsort(np.concatenate([*begins, np.empty(0, np.int64)]), kind="stable")
-    begin, end = (np.concatenate([*part, np.empty(0, np.int64)])[order] for part in (begins, ends))
-    if (begin[1:] < end[:-1]).any():
-        raise ArgumentFault("fetches: slots overlap; each block needs room of its own")
+    given = [
+        (
+            integers(f"fetches[{at}].blocks", fetch.blocks, np.size(fetch.blocks)),
+            integers(f"fetches[{at}].offsets", fetch.offsets, np.size(fetch.blocks)),
+        )
+        for at, fetch in enumerate(fetches)
+    ]
+    blocks = joined([one for one, _ in given])
+    numbers = np.repeat(np.arange(len(fetches)), [len(one) for one, _ in given])
+    there = np.array([len(fetch.lease.donor.table.sizes) for fetch in fetches], np.int64)[numbers]
+    wrong = np.flatnonzero((blocks < 0) | (blocks >= there))
+    if wrong.size:
+        first = wrong[0]
+        raise ArgumentFault(
+            f"fetches[{numbers[first]}].blocks: {blocks[first]} is seen; the donor has blocks 0 to"
+            f" {there[first] - 1}"
+        )
+    begin = joined([offsets for _, offsets in given])
+    unaligned = np.flatnonzero(begin % 4)
+    if unaligned.size:
+        raise ArgumentFault(
+            f"fetches[{numbers[unaligned[0]]}].offsets: multiples of 4 are allowed;"
+            f" {begin[unaligned[0]]} is seen"
+        )
+    end = begin + joined([sizes_of_fetch(fetch) for fetch in fetches])
+    if (begin[1:] < end[:-1]).any():  # not one after the other
+        order = np.argsort(begin, kind="stable")
+        if (begin[order][1:] < end[order][:-1]).any():
+            raise ArgumentFault("fetches: slots overlap; each block needs room of its own")
 
 
 def donor_missing(donor: str, rank: int) -> DonorMissingFault:

@@ -1,6 +1,6 @@
 """Tensors of PyTorch itself, where it is installed: on the CPU, and on a GPU where there is one.
 
-Tried with torch 2.14.1 on the CPU alone.
+Tried with torch 2.14.1 on the CPU, and on an H200.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ import pytest
 
 from tests.connectors.engine import cache_config, config
 from tests.connectors.test_sglang import Config
+from xiokv.runtime.connectors.controllers import offer
 from xiokv.runtime.connectors.guard import Guard
 from xiokv.runtime.connectors.options import read_options
 from xiokv.runtime.connectors.sglang import Storage
 from xiokv.runtime.connectors.vllm_facts import Facts
 from xiokv.runtime.connectors.vllm_worker import Transfer, Worker
+from xiokv.runtime.emulator import Emulator
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -85,13 +87,21 @@ def test_a_block_that_is_gone_is_named(make: Any) -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU")
 @pytest.mark.parametrize("options", [{}, {"target": "host"}], ids=str)
-def test_blocks_of_a_gpu_come_back(make: Any, options: dict[str, Any]) -> None:
+def test_blocks_of_a_gpu_come_back(
+    make: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without a target it is the tensors' device's, for which the tests' module is not.
+    if not options:
+        monkeypatch.delenv("XIOKV_MODULE")
     cache = caches("LBNHC", "bfloat16", "cuda", seed=1)
     other = caches("LBNHC", "bfloat16", "cuda")
-    writer = make(cache, **options)
-    writer.save([Transfer(HASHES, [7, 2, 8, 4])])
-    writer.close()
-    assert make(other, **options).load([Transfer(HASHES, [1, 6, 3, 8])]) == set()
+    with Emulator() as controller, offer("of a GPU", controller):
+        writer = make(cache, controller="of a GPU", **options)
+        writer.save([Transfer(HASHES, [7, 2, 8, 4])])
+        writer.close()
+        reader = make(other, controller="of a GPU", **options)
+        assert reader.load([Transfer(HASHES, [1, 6, 3, 8])]) == set()
+        reader.close()
     assert block(other, 6) == block(cache, 2)
 
 

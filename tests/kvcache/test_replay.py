@@ -203,7 +203,7 @@ def test_the_store_is_bounded_and_what_was_used_last_stays() -> None:
     for name in "abcabda":
         shelf.prepare(plan_of((name, 0, 4)))
         assert len(storage.values) <= 2 * 10
-    assert sorted({donor for donor, _ in storage._manifests}) == ["a", "d"]
+    assert sorted({donor for donor, _ in storage._donors}) == ["a", "d"]
     # One plan that needs more than there is room for gets it.
     shelf.prepare(plan_of(("e", 0, 20), ("f", 0, 4)))
     assert len(storage.values) == 2 * 24

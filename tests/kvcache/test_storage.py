@@ -238,6 +238,62 @@ def test_many_donors_are_fetched_at_once(place: Place) -> None:
         assert (slot == given.blocks[5]).all()
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.uint64], ids=lambda kind: kind.__name__)
+def test_numbers_of_blocks_may_be_of_any_kind_of_integer(place: Place, kind: Any) -> None:
+    given = publish(place.storage)
+    lease = place.storage.lease(place.storage.resolve(given.name), 10)
+    out = np.zeros(12288, np.uint8)
+    fetches = [
+        Fetch(lease, np.array([6, 2], kind), np.array([4096, 0], kind)),
+        Fetch(lease, np.array([1]), np.array([8192])),
+    ]
+    states = place.storage.retrieve(fetches, out)
+    assert [found.tolist() for found in states] == [
+        [BlockState.VERIFIED] * 2,
+        [BlockState.VERIFIED],
+    ]
+    assert (out == np.concatenate([given.blocks[block] for block in (2, 6, 1)])).all()
+
+
+@pytest.mark.parametrize("size", [4096, 300_000], ids=str)
+def test_each_donor_is_checked_by_the_algorithm_of_its_manifest(rig: Rig, size: int) -> None:
+    """All of one batch: one block of each donor is damaged, and one lease has ended."""
+    place = on_a_namespace(rig)
+    givens = [
+        publish(KvStorage(rig.kv, TENANT, checksum=checksum), name, shape=layout(size), seed=seed)
+        for seed, (name, checksum) in enumerate(
+            [("a", "xxh3-128"), ("b", "blake2b-128"), ("c", "xxh3-128"), ("d", "blake2b-128")], 1
+        )
+    ]
+    leases = [place.storage.lease(place.storage.resolve(given.name), 10) for given in givens]
+    for given, block in zip(givens, (1, 0, 2, 3), strict=True):
+        place.damage(bytes.fromhex(given.manifest.blocks[block].key), lambda v: v[:-1] + b"?")
+    place.storage.release(leases[2])
+    out = np.zeros((4, 4 * size), np.uint8)
+    fetches = [
+        Fetch(lease, np.arange(4), 4 * size * at + size * np.arange(4))
+        for at, lease in enumerate(leases)
+    ]
+    good, bad, ended = BlockState.VERIFIED, BlockState.CORRUPT, BlockState.EXPIRED
+    assert [found.tolist() for found in place.storage.retrieve(fetches, out)] == [
+        [good, bad, good, good],
+        [bad, good, good, good],
+        [ended] * 4,
+        [good, good, good, bad],
+    ]
+    assert (out[0, :size] == givens[0].blocks[0]).all()
+
+
+def test_what_a_publisher_changes_afterwards_is_not_resolved(place: Place) -> None:
+    scaling: dict[str, str | int | float | bool] = {"type": "yarn", "factor": 4}
+    shape = with_fields(layout(), rope=Rope(base=500000, scaling=scaling))
+    manifest = publish(place.storage, shape=shape).manifest
+    shape.rope.scaling["factor"] = 8  # type: ignore[union-attr]
+    found = place.storage.resolve("donor").manifest
+    assert found.layout.rope == Rope(base=500000, scaling={"type": "yarn", "factor": 4})
+    assert found == manifest
+
+
 def test_nothing_to_retrieve_is_no_fault(place: Place) -> None:
     assert place.storage.retrieve([], np.zeros(0, np.uint8)) == []
 
@@ -386,9 +442,28 @@ class TestBuffers:
         self, place: Place, blocks: list[int], offsets: list[int], said: str
     ) -> None:
         donor = place.storage.resolve(publish(place.storage).name)
-        fetch = Fetch(place.storage.lease(donor, 10), np.array(blocks), np.array(offsets))
+        lease = place.storage.lease(donor, 10)
+        fetch = Fetch(lease, np.array(blocks), np.array(offsets))
         with pytest.raises(ArgumentFault, match=said):
             place.storage.retrieve([fetch], np.zeros(16384, np.uint8))
+        before = Fetch(lease, np.array([2, 3]), np.array([8192, 12288]))
+        with pytest.raises(ArgumentFault, match=rf"fetches(\[1\].*|: ){said}"):
+            place.storage.retrieve([before, fetch], np.zeros(16384, np.uint8))
+
+    def test_slots_of_two_donors_that_overlap_are_refused(self, place: Place) -> None:
+        leases = [
+            place.storage.lease(place.storage.resolve(publish(place.storage, name).name), 10)
+            for name in ("one", "two")
+        ]
+        fetches = [
+            Fetch(leases[0], np.array([0, 1]), np.array([0, 8192])),
+            Fetch(leases[1], np.array([0]), np.array([4096])),
+        ]
+        out = np.zeros(16384, np.uint8)
+        assert len(place.storage.retrieve(fetches, out)) == 2
+        fetches[1] = Fetch(leases[1], np.array([0]), np.array([4100]))
+        with pytest.raises(ArgumentFault, match="slots overlap"):
+            place.storage.retrieve(fetches, out)
 
     @pytest.mark.parametrize("donor", [("donor", -1), ("donor", 1 << 32), (5, 0), ("", 0)])
     def test_what_is_no_donor_is_refused(self, place: Place, donor: Any) -> None:
@@ -541,10 +616,10 @@ def test_an_older_manifest_does_not_stay(rig: Rig) -> None:
 
 
 def test_many_donors_take_as_few_batches_as_one(rig: Rig) -> None:
-    storage = on_a_namespace(rig).storage
+    publisher, storage = on_a_namespace(rig).storage, on_a_namespace(rig).storage
     names = [f"donor {index}" for index in range(8)]
     for seed, name in enumerate(names, start=1):
-        publish(storage, name, seed=seed)
+        publish(publisher, name, seed=seed)
     batches: list[int] = []
     retrieve = rig.kv.retrieve
 
@@ -561,3 +636,5 @@ def test_many_donors_take_as_few_batches_as_one(rig: Rig) -> None:
     assert [one.donor.manifest.donor for one in leases if isinstance(one, Lease)] == names
     storage.resolve_all(names)
     assert batches == [9, 8, 8, 8], "manifests are remembered"
+    publisher.resolve_all(names)
+    assert batches == [9, 8, 8, 8, 8], "so are those that were published"

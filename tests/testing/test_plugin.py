@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -192,3 +195,11 @@ def test_the_package_is_imported_without_pytest(suite: pytest.Pytester) -> None:
     )
     result = suite.run(sys.executable, "-c", script)
     assert result.outlines == ["no pytest"]
+
+
+def test_this_checkout_has_the_kit_where_no_entry_point_names_it() -> None:
+    """As where its packages are found by PYTHONPATH alone."""
+    command = [sys.executable, "-m", "pytest", "--fixtures", str(Path(__file__).parent)]
+    surroundings = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=True)
+    assert "\nxiokv_make " in done.stdout

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xiokv.runtime.bench import machine
-from xiokv.runtime.bench.cores import own_cores
+from xiokv.runtime.bench.cores import own_cores, serving
 from xiokv.runtime.bench.rows import take_turns
 from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.drivers.base import Place
@@ -80,9 +80,9 @@ def measure(
     place = _place(module, setting.place)
     most = own_cores().most(2 if module.target == "host" else 1)
     queues = setting.queues or min(_QUEUES, most)
-    threads = min(queues, most)
+    cpus, threads = serving(queues, module.target)
     costs = []
-    with Emulator(threads=threads, queues=queues) as controller:
+    with Emulator(cpus=cpus, threads=threads, queues=queues) as controller:
         for size in sizes:
             say(size_text(size))
             with module.attach(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from xiokv.runtime.bench.cores import own_cores
+from xiokv.runtime.bench.cores import serving
 from xiokv.runtime.controller import Controller
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.emulator.options import STORES
@@ -112,10 +112,7 @@ def _rig(where: Where, module: Module, controller: Controller, kv: KV) -> Rig | 
 
 def _embedded(where: Where, module: Module) -> Emulator:
     """Return a controller with a thread a queue, on cores of their own where there are enough."""
-    parties = 2 if module.target == "host" else 1
-    cores = own_cores()
-    serving = cores.shares(where.queues, parties)[0]
-    threads = len(serving) or min(where.queues, cores.most(parties))
+    cpus, threads = serving(where.queues, module.target)
     return Emulator(
-        cpus=serving, threads=threads, queues=QUEUES_MAX, seed=where.seed, store=where.store
+        cpus=cpus, threads=threads, queues=QUEUES_MAX, seed=where.seed, store=where.store
     )

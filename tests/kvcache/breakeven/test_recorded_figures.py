@@ -13,7 +13,7 @@ PAGE = ROOT / "docs" / "breakeven.md"
 PREFILL = ("--flops", "989e12", "--flops", "deepseek-v3=7912e12")
 
 
-@pytest.mark.parametrize("name", ["h200.json", "breakeven-host.json"])
+@pytest.mark.parametrize("name", ["breakeven-h200.json", "h200.json", "breakeven-host.json"])
 def test_break_evens_follow_from_the_data(tool: Tool, name: str) -> None:
     path: Path = ROOT / "docs" / "data" / name
     page = PAGE.read_text(encoding="utf-8")
