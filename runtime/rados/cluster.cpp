@@ -130,11 +130,12 @@ Answer Cluster::answer_to(int result) {
   return Answer::failed;
 }
 
-/// A pool that was deleted answers as a missing object does; the map that says
-/// so is at hand.
+/// A pool that was deleted answers as a missing object does. The map that says
+/// so is at hand, and this asks it alone: to look a pool's name up would wait
+/// for a monitor.
 bool Cluster::pool_is_gone() {
-  std::string name;
-  return rados_.pool_reverse_lookup(objects_.get_id(), &name) == -ENOENT;
+  uint32_t position = 0;
+  return objects_.get_object_hash_position2("0", &position) == -ENOENT;
 }
 
 } // namespace xiokv::rados

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "lister.h"
 
+#include <cerrno>
+#include <utility>
+
 #include "../emulator/list_page.h"
 #include "object_name.h"
 
@@ -88,11 +91,11 @@ Lister::~Lister() {
     thread_.join();
 }
 
-void Lister::add(Flight &flight) {
+void Lister::add(std::shared_ptr<Flight> flight) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!thread_.joinable())
     thread_ = std::thread([this] { work(); });
-  waiting_.push_back(&flight);
+  waiting_.push_back(std::move(flight));
   changed_.notify_one();
 }
 
@@ -100,20 +103,24 @@ void Lister::work() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
-    if (waiting_.empty())
+    if (ends_)
       return;
-    Flight &flight = *waiting_.front();
+    const std::shared_ptr<Flight> flight = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    flight.listing.result = list(flight.listing);
-    const std::shared_ptr<Inbox> inbox = flight.inbox;
-    inbox->put(flight);
+    flight->listing.result = list(*flight);
+    flight->inbox->put(*flight);
     lock.lock();
   }
 }
 
+bool Lister::is_wanted(const Flight &flight) const {
+  return !ends_ && !flight.given_up && Clock::now() < flight.due;
+}
+
 /// Objects that no key names, such as those of other programs, are left out.
-int Lister::list(Listing &listing) {
+int Lister::list(Flight &flight) {
+  Listing &listing = flight.listing;
   librados::IoCtx objects;
   objects.dup(cluster_.objects());
   Order order(objects);
@@ -123,6 +130,8 @@ int Lister::list(Listing &listing) {
   int result = start.seek(order, listing.start, cursor);
   uint64_t used = emulator::empty_list_page().size();
   while (result >= 0 && !objects.object_list_is_end(cursor)) {
+    if (!is_wanted(flight))
+      return -ETIMEDOUT;
     std::vector<librados::ObjectItem> items;
     librados::ObjectCursor next;
     result = objects.object_list(cursor, end, chunk, {}, &items, &next);

@@ -65,23 +65,31 @@ private:
   RadosStore &store_;
   librados::IoCtx objects_;
   std::shared_ptr<Inbox> inbox_;
-  std::list<std::unique_ptr<Flight>> flights_; ///< Those due first, first.
+  std::list<std::shared_ptr<Flight>> flights_; ///< Those due first, first.
   std::vector<Flight *> ended_;                ///< To be told of, last first.
   std::deque<Reply> refused_;
 };
 
-/// What is cancelled comes back soon; a listing, when its deadline is over.
+/// What is cancelled comes back soon; a listing is left to its thread.
 RadosSession::~RadosSession() {
-  for (const auto &flight : flights_)
-    if (flight->completion)
-      objects_.aio_cancel(flight->completion);
   for (Flight *flight : ended_)
     forget(*flight);
-  while (!flights_.empty()) {
-    inbox_->wait();
-    for (Flight *flight : inbox_->take())
-      forget(*flight);
+  size_t cancelled = 0;
+  for (const auto &flight : flights_) {
+    flight->given_up = true;
+    if (!flight->completion)
+      continue;
+    objects_.aio_cancel(flight->completion);
+    ++cancelled;
   }
+  while (cancelled != 0) {
+    inbox_->wait();
+    for (Flight *flight : inbox_->take()) {
+      cancelled -= flight->completion ? 1 : 0;
+      forget(*flight);
+    }
+  }
+  inbox_->close();
 }
 
 void RadosSession::submit(Request &request) {
@@ -100,7 +108,7 @@ void RadosSession::submit(Request &request) {
 }
 
 Flight &RadosSession::new_flight(const Request &request) {
-  flights_.push_back(std::make_unique<Flight>());
+  flights_.push_back(std::make_shared<Flight>());
   Flight &flight = *flights_.back();
   flight.place = std::prev(flights_.end());
   flight.inbox = inbox_;
@@ -129,7 +137,7 @@ int RadosSession::send(Flight &flight, const Request &request) {
     flight.sink = request.sink;
     flight.listing.start = request.key;
     flight.listing.room = request.wanted;
-    store_.lister().add(flight);
+    store_.lister().add(*flight.place);
     return 0;
   }
   return -EOPNOTSUPP;
