@@ -15,6 +15,7 @@
 #include <rados/librados.hpp>
 
 #include "../emulator/value_store.h"
+#include "adrift.h"
 
 namespace xiokv::rados {
 
@@ -42,6 +43,7 @@ struct Flight {
   /// It was told to end, or its reply was given.
   std::atomic<bool> given_up{false};
   librados::AioCompletion *completion = nullptr; ///< None of a List.
+  std::shared_ptr<const Memory> stored;          ///< Store: the value.
   librados::bufferlist value;                    ///< Retrieve: what was read.
   uint64_t size = 0; ///< Retrieve: of the whole value.
   Listing listing;

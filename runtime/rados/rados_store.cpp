@@ -2,6 +2,7 @@
 #include "rados_store.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <deque>
 
@@ -15,14 +16,12 @@ using emulator::Operation;
 using emulator::Reply;
 using emulator::Request;
 using librados::bufferlist;
-using Memory = ceph::buffer::ptr;
 
-/// What was allocated for the value, without a copy.
-bufferlist payload_of(const Request &request) {
+/// The whole value, without a copy.
+bufferlist payload_of(const Memory &value, uint32_t size) {
   bufferlist list;
-  if (request.value.size != 0)
-    list.append(*std::static_pointer_cast<const Memory>(request.value.owner), 0,
-                request.value.size);
+  if (size != 0)
+    list.append(value, 0, size);
   return list;
 }
 
@@ -145,12 +144,15 @@ int RadosSession::send(Flight &flight, const Request &request) {
 
 /// The condition and the value are one operation: either both or neither.
 int RadosSession::store(Flight &flight, const Request &request) {
+  if (store_.adrift().is_full())
+    return -ETIMEDOUT;
+  flight.stored = std::static_pointer_cast<const Memory>(request.value.owner);
   librados::ObjectWriteOperation operation;
   if (request.condition.must_exist)
     operation.assert_exists();
   if (request.condition.must_not_exist)
     operation.create(/*exclusive=*/true);
-  operation.write_full(payload_of(request));
+  operation.write_full(payload_of(*flight.stored, request.value.size));
   return write(flight, object_name(request.key), operation);
 }
 
@@ -256,8 +258,11 @@ Answer RadosSession::answer(Flight &flight, Reply &reply) {
 }
 
 void RadosSession::forget(Flight &flight) {
-  if (flight.completion)
+  if (flight.completion) {
+    if (flight.stored && flight.completion->get_return_value() < 0)
+      store_.adrift().add(std::move(flight.stored));
     flight.completion->release();
+  }
   flights_.erase(flight.place);
 }
 
