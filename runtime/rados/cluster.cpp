@@ -55,7 +55,7 @@ Cluster::Cluster(const Place &place) {
   result = rados_.connect();
   if (result < 0)
     refuse("cannot reach the cluster as " + place.user + " within " +
-               std::to_string(place.connect_timeout.count()) + " ms",
+               whole_seconds(place.connect_timeout) + " s",
            result);
   result = rados_.ioctx_create(place.pool.c_str(), objects_);
   if (result == -ENOENT)

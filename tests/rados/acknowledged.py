@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+#: A key and the value that it gets; None is for a Delete.
+Change = tuple[bytes, bytes | None]
+
 _INTENT, _ACKNOWLEDGED = "intent", "acknowledged"
 _ABSENT = "absent"
 
@@ -31,11 +34,11 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
-    def intend(self, changes: Iterable[tuple[bytes, bytes | None]]) -> None:
-        """Say which value each key is about to get; None is for a Delete."""
+    def intend(self, changes: Iterable[Change]) -> None:
+        """Say which value each key is about to get."""
         self._write(_INTENT, changes)
 
-    def acknowledge(self, changes: Iterable[tuple[bytes, bytes | None]]) -> None:
+    def acknowledge(self, changes: Iterable[Change]) -> None:
         """Say which of the intended changes were acknowledged."""
         self._write(_ACKNOWLEDGED, changes)
 
@@ -43,7 +46,7 @@ class Journal:
         """Close the file."""
         os.close(self._file)
 
-    def _write(self, what: str, changes: Iterable[tuple[bytes, bytes | None]]) -> None:
+    def _write(self, what: str, changes: Iterable[Change]) -> None:
         lines = [f"{what} {key.hex()} {digest(value)}\n" for key, value in changes]
         text = "".join(lines).encode("ascii")
         while text:

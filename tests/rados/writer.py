@@ -1,22 +1,24 @@
 """A program that stores over a cluster until it is killed, and keeps a journal.
 
-Usage: writer.py MODULE URL JOURNAL ROUND. Each batch gives all keys other values, whose sizes
-change; what they are follows from the key, the round and the batch.
+Usage: writer.py MODULE URL JOURNAL ROUND. A batch gives all keys other values, whose sizes
+change; what they are follows from the key, the round and the batch. After each, some are
+deleted.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from acknowledged import Journal
+from acknowledged import Change, Journal
 
 from xiokv import runtime
-from xiokv.runtime import Outcome
+from xiokv.runtime import Outcome, Result
 
 KEYS = [b"written-%04d" % number for number in range(300)]
 
@@ -26,6 +28,12 @@ def value(key: bytes, generation: str) -> bytes:
     seed = hashlib.sha256(key + generation.encode()).digest()
     size = 8_000 + int.from_bytes(seed[:2], "little") // 2
     return hashlib.shake_128(seed).digest(size)
+
+
+def done(changes: Iterable[Change], result: Result) -> list[Change]:
+    """Return the changes that were acknowledged."""
+    good = result.status == Outcome.OK
+    return [change for change, ok in zip(changes, good, strict=True) if ok]
 
 
 def main(module: str, url: str, path: str, turn: str) -> None:
@@ -39,8 +47,12 @@ def main(module: str, url: str, path: str, turn: str) -> None:
             changes = [(key, value(key, f"{turn}/{number}")) for key in KEYS]
             journal.intend(changes)
             result = kv.store(KEYS, [value for _, value in changes])
-            done = result.status == Outcome.OK
-            journal.acknowledge([change for change, ok in zip(changes, done, strict=True) if ok])
+            journal.acknowledge(done(changes, result))
+
+            deletes = [(key, None) for key in KEYS[number % 3 :: 3]]
+            journal.intend(deletes)
+            result = kv.delete([key for key, _ in deletes])
+            journal.acknowledge(done(deletes, result))
 
 
 if __name__ == "__main__":
