@@ -1,8 +1,8 @@
 """A program that stores over a cluster until it is killed, and keeps a journal.
 
-Usage: writer.py MODULE URL JOURNAL ROUND. A batch gives all keys other values, whose sizes
-change; what they are follows from the key, the round and the batch. After each, some are
-deleted.
+Usage: writer.py MODULE URL JOURNAL ROUND. A batch gives a third of the keys other values,
+whose sizes change; what they are follows from the key, the round and the batch. After each,
+some are deleted.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def main(module: str, url: str, path: str, turn: str) -> None:
         runtime.load(module=module).attach(controller, queues=2, depth=64) as kv,
     ):
         for number in count():
-            changes = [(key, value(key, f"{turn}/{number}")) for key in KEYS]
+            changes = [(key, value(key, f"{turn}/{number}")) for key in KEYS[number % 3 :: 3]]
             journal.intend(changes)
-            result = kv.store(KEYS, [value for _, value in changes])
+            result = kv.store([key for key, _ in changes], [value for _, value in changes])
             journal.acknowledge(done(changes, result))
 
-            deletes = [(key, None) for key in KEYS[number % 3 :: 3]]
+            deletes = [(key, None) for key, _ in changes[::5]]
             journal.intend(deletes)
             result = kv.delete([key for key, _ in deletes])
             journal.acknowledge(done(deletes, result))
