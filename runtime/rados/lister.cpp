@@ -2,6 +2,7 @@
 #include "lister.h"
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "../emulator/list_page.h"
@@ -13,6 +14,9 @@ namespace {
 
 /// Objects that the cluster is asked for at a time.
 constexpr size_t chunk = 1000;
+
+/// Made anew for each place: assigned to another, librados's own leaks.
+using Cursor = std::optional<librados::ObjectCursor>;
 
 uint32_t reversed(uint32_t bits) {
   uint32_t result = 0;
@@ -51,15 +55,14 @@ private:
 /// Skips the objects that share the first one's position and stand before it.
 class Start {
 public:
-  int seek(Order &order, const emulator::Key &key,
-           librados::ObjectCursor &cursor) {
+  int seek(Order &order, const emulator::Key &key, Cursor &cursor) {
     if (key.length == 0)
       return 0;
     name_ = object_name(key);
     const int result = order.find(name_, position_);
     if (result < 0)
       return result;
-    cursor = order.cursor(position_);
+    cursor.emplace(order.cursor(position_));
     seeking_ = true;
     return 0;
   }
@@ -125,16 +128,16 @@ int Lister::list(Flight &flight) {
   objects.dup(cluster_.objects());
   Order order(objects);
   Start start;
-  librados::ObjectCursor cursor = objects.object_list_begin();
+  Cursor cursor(objects.object_list_begin());
   const librados::ObjectCursor end = objects.object_list_end();
   int result = start.seek(order, listing.start, cursor);
   uint64_t used = emulator::empty_list_page().size();
-  while (result >= 0 && !objects.object_list_is_end(cursor)) {
+  while (result >= 0 && !objects.object_list_is_end(*cursor)) {
     if (!is_wanted(flight))
       return -ETIMEDOUT;
     std::vector<librados::ObjectItem> items;
     librados::ObjectCursor next;
-    result = objects.object_list(cursor, end, chunk, {}, &items, &next);
+    result = objects.object_list(*cursor, end, chunk, {}, &items, &next);
     if (result < 0)
       break;
     for (const librados::ObjectItem &item : items) {
@@ -146,7 +149,7 @@ int Lister::list(Flight &flight) {
         return 0;
       listing.keys.push_back(*key);
     }
-    cursor = next;
+    cursor.emplace(next);
   }
   return result < 0 ? result : 0;
 }
