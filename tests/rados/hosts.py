@@ -16,6 +16,8 @@ import numpy.typing as npt
 from xiokv.runtime import KV, Emulator, Result
 from xiokv.runtime.results import BatchFault
 
+COMMANDS = ("store", "retrieve", "exist", "delete", "list")
+
 # Status code type and status code, as `said` counts them.
 OK = (0, 0x00)
 GONE = (0, 0x0B)
@@ -28,7 +30,7 @@ NOTHING = (-1, -1)  # no completion
 Said = Counter[tuple[int, int]]
 
 # What a busy machine may add to any time that is bounded.
-SLACK = 3.0
+SLACK = 5.0
 
 
 def said(result: Result) -> Said:
@@ -95,16 +97,17 @@ class Host:
             return said(fault.result)
         return Counter([OK])
 
-    def every_command(self, keys: Sequence[bytes], size: int = 1024) -> dict[str, Said]:
-        """Return what each command says of some keys; a Store stores zeros."""
-        buffer = np.zeros((len(keys), size), np.uint8)
-        return {
-            "store": said(self.kv.store(keys, buffer)),
-            "retrieve": said(self.kv.retrieve(keys, buffer)),
-            "exist": said(self.kv.exist(keys)),
-            "delete": said(self.kv.delete(keys)),
-            "list": self.listed(),
-        }
+    def say(self, command: str, keys: Sequence[bytes], size: int = 1024) -> Said:
+        """Return what one command says of some keys; a Store stores zeros."""
+        if command == "list":
+            return self.listed()
+        buffer = [np.zeros((len(keys), size), np.uint8)]
+        call = getattr(self.kv, command)
+        return said(call(keys, *(buffer if command in ("store", "retrieve") else [])))
+
+    def every_command(self, keys: Sequence[bytes]) -> dict[str, Said]:
+        """Return what each command says of some keys."""
+        return {command: self.say(command, keys) for command in COMMANDS}
 
 
 @contextmanager
@@ -126,6 +129,13 @@ def host(
         module.attach(controller, queues=queues, depth=depth, timeout=timeout) as kv,
     ):
         yield Host(controller, kv, threads)
+
+
+def at_last(call: Callable[[], Said], wanted: Said) -> None:
+    """Hold that a call comes to say one thing, when what ailed the cluster has passed."""
+    end = time.monotonic() + 30
+    while (heard := call()) != wanted:
+        assert time.monotonic() < end, f"{heard}; wanted {wanted}"
 
 
 @contextmanager
