@@ -88,11 +88,11 @@ def test_an_osd_that_is_back_before_the_deadline_costs_no_key(
     module: Any, request: pytest.FixtureRequest, namespace: str, which: str, end: str
 ) -> None:
     cluster = request.getfixturevalue(which)
-    url = cluster.url(namespace=namespace, timeout=50)
+    url = cluster.url(namespace=namespace, timeout=100)
     old, new = range(800), range(800, 2800)
     with (
-        host(module, url, queues=3) as one,
-        module.attach(one.controller, queues=2, depth=128, timeout=60) as reader,
+        host(module, url, queues=3, timeout=120) as one,
+        module.attach(one.controller, queues=2, depth=128, timeout=120) as reader,
     ):
         one.kv.store(keys_of(old), values_of(old)).raise_for_status()
         out = np.zeros((len(old), 1024), np.uint8)
@@ -104,8 +104,8 @@ def test_an_osd_that_is_back_before_the_deadline_costs_no_key(
         assert not stores.done()
         assert not retrieves.done()
         cluster.start_osd()
-        assert said(stores.result(60)) == {OK: len(new)}
-        assert said(retrieves.result(60)) == {OK: len(old)}
+        assert said(stores.result(120)) == {OK: len(new)}
+        assert said(retrieves.result(120)) == {OK: len(old)}
         assert (out == values_of(old)).all()
     with host(module, url) as another:
         back = np.zeros((len(new), 1024), np.uint8)
