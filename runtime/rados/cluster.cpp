@@ -55,7 +55,7 @@ Cluster::Cluster(const Place &place) {
   result = rados_.connect();
   if (result < 0)
     refuse("cannot reach the cluster as " + place.user + " within " +
-               std::to_string(place.connect_timeout.count()) + " ms",
+               whole_seconds(place.connect_timeout) + " s",
            result);
   result = rados_.ioctx_create(place.pool.c_str(), objects_);
   if (result == -ENOENT)
@@ -130,11 +130,12 @@ Answer Cluster::answer_to(int result) {
   return Answer::failed;
 }
 
-/// A pool that was deleted answers as a missing object does; the map that says
-/// so is at hand.
+/// A pool that was deleted answers as a missing object does. The map that says
+/// so is at hand, and this asks it alone: to look a pool's name up would wait
+/// for a monitor.
 bool Cluster::pool_is_gone() {
-  std::string name;
-  return rados_.pool_reverse_lookup(objects_.get_id(), &name) == -ENOENT;
+  uint32_t position = 0;
+  return objects_.get_object_hash_position2("0", &position) == -ENOENT;
 }
 
 } // namespace xiokv::rados

@@ -15,6 +15,7 @@
 #include <rados/librados.hpp>
 
 #include "../emulator/value_store.h"
+#include "adrift.h"
 
 namespace xiokv::rados {
 
@@ -31,18 +32,22 @@ struct Listing {
 class Inbox;
 
 /// @brief One operation. It owns what the cluster reads and writes.
+///
+/// Its session has it until it has ended; a listing may outlive that.
 struct Flight {
   std::shared_ptr<Inbox> inbox;
   uint64_t token = 0;
   emulator::Operation operation = emulator::Operation::exist;
   emulator::KeySink sink;
   Clock::time_point due;
-  bool given_up = false; ///< It was told to end, or its reply was given.
+  /// It was told to end, or its reply was given.
+  std::atomic<bool> given_up{false};
   librados::AioCompletion *completion = nullptr; ///< None of a List.
+  std::shared_ptr<const Memory> stored;          ///< Store: the value.
   librados::bufferlist value;                    ///< Retrieve: what was read.
   uint64_t size = 0; ///< Retrieve: of the whole value.
   Listing listing;
-  std::list<std::unique_ptr<Flight>>::iterator place; ///< In its session.
+  std::list<std::shared_ptr<Flight>>::iterator place; ///< In its session.
 };
 
 /// @brief Takes flights that have ended, from any thread; one thread empties
@@ -54,6 +59,8 @@ public:
   void put(Flight &flight) {
     // Woken under the lock: who has taken the flight may end what is woken.
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_)
+      return;
     ended_.push_back(&flight);
     any_ = true;
     any_ended_.notify_one();
@@ -75,12 +82,19 @@ public:
     any_ended_.wait(lock, [this] { return any_.load(); });
   }
 
+  /// @brief From now on take nothing and wake nobody.
+  void close() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+  }
+
 private:
   const emulator::Wake wake_;
   std::mutex mutex_;
   std::condition_variable any_ended_;
   std::atomic<bool> any_{false};
   std::vector<Flight *> ended_;
+  bool closed_ = false;
 };
 
 } // namespace xiokv::rados

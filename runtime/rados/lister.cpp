@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "lister.h"
 
+#include <cerrno>
+#include <optional>
+#include <utility>
+
 #include "../emulator/list_page.h"
 #include "object_name.h"
 
@@ -10,6 +14,9 @@ namespace {
 
 /// Objects that the cluster is asked for at a time.
 constexpr size_t chunk = 1000;
+
+/// Made anew for each place: assigned to another, librados's own leaks.
+using Cursor = std::optional<librados::ObjectCursor>;
 
 uint32_t reversed(uint32_t bits) {
   uint32_t result = 0;
@@ -48,15 +55,14 @@ private:
 /// Skips the objects that share the first one's position and stand before it.
 class Start {
 public:
-  int seek(Order &order, const emulator::Key &key,
-           librados::ObjectCursor &cursor) {
+  int seek(Order &order, const emulator::Key &key, Cursor &cursor) {
     if (key.length == 0)
       return 0;
     name_ = object_name(key);
     const int result = order.find(name_, position_);
     if (result < 0)
       return result;
-    cursor = order.cursor(position_);
+    cursor.emplace(order.cursor(position_));
     seeking_ = true;
     return 0;
   }
@@ -88,11 +94,11 @@ Lister::~Lister() {
     thread_.join();
 }
 
-void Lister::add(Flight &flight) {
+void Lister::add(std::shared_ptr<Flight> flight) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!thread_.joinable())
     thread_ = std::thread([this] { work(); });
-  waiting_.push_back(&flight);
+  waiting_.push_back(std::move(flight));
   changed_.notify_one();
 }
 
@@ -100,32 +106,38 @@ void Lister::work() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
-    if (waiting_.empty())
+    if (ends_)
       return;
-    Flight &flight = *waiting_.front();
+    const std::shared_ptr<Flight> flight = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    flight.listing.result = list(flight.listing);
-    const std::shared_ptr<Inbox> inbox = flight.inbox;
-    inbox->put(flight);
+    flight->listing.result = list(*flight);
+    flight->inbox->put(*flight);
     lock.lock();
   }
 }
 
+bool Lister::is_wanted(const Flight &flight) const {
+  return !ends_ && !flight.given_up && Clock::now() < flight.due;
+}
+
 /// Objects that no key names, such as those of other programs, are left out.
-int Lister::list(Listing &listing) {
+int Lister::list(Flight &flight) {
+  Listing &listing = flight.listing;
   librados::IoCtx objects;
   objects.dup(cluster_.objects());
   Order order(objects);
   Start start;
-  librados::ObjectCursor cursor = objects.object_list_begin();
+  Cursor cursor(objects.object_list_begin());
   const librados::ObjectCursor end = objects.object_list_end();
   int result = start.seek(order, listing.start, cursor);
   uint64_t used = emulator::empty_list_page().size();
-  while (result >= 0 && !objects.object_list_is_end(cursor)) {
+  while (result >= 0 && !objects.object_list_is_end(*cursor)) {
+    if (!is_wanted(flight))
+      return -ETIMEDOUT;
     std::vector<librados::ObjectItem> items;
     librados::ObjectCursor next;
-    result = objects.object_list(cursor, end, chunk, {}, &items, &next);
+    result = objects.object_list(*cursor, end, chunk, {}, &items, &next);
     if (result < 0)
       break;
     for (const librados::ObjectItem &item : items) {
@@ -137,7 +149,7 @@ int Lister::list(Listing &listing) {
         return 0;
       listing.keys.push_back(*key);
     }
-    cursor = next;
+    cursor.emplace(next);
   }
   return result < 0 ? result : 0;
 }

@@ -4,8 +4,10 @@
 /// that list objects wait for the cluster.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -15,25 +17,31 @@
 namespace xiokv::rados {
 
 /// @brief One listing after the other; the thread starts with the first.
+///
+/// One that is given up or overdue takes no more of the thread's time than the
+/// call that is under way.
 class Lister {
 public:
   explicit Lister(Cluster &cluster) : cluster_(cluster) {}
+
+  /// @brief Waits for the call that is under way, if any.
   ~Lister();
   Lister(const Lister &) = delete;
   Lister &operator=(const Lister &) = delete;
 
   /// @brief Carry out the flight's listing, then put it into its inbox.
-  void add(Flight &flight);
+  void add(std::shared_ptr<Flight> flight);
 
 private:
   void work();
-  int list(Listing &listing);
+  bool is_wanted(const Flight &flight) const;
+  int list(Flight &flight);
 
   Cluster &cluster_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Flight *> waiting_;
-  bool ends_ = false;
+  std::deque<std::shared_ptr<Flight>> waiting_;
+  std::atomic<bool> ends_{false};
   std::thread thread_;
 };
 

@@ -2,6 +2,7 @@
 #include "rados_store.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <deque>
 
@@ -15,14 +16,12 @@ using emulator::Operation;
 using emulator::Reply;
 using emulator::Request;
 using librados::bufferlist;
-using Memory = ceph::buffer::ptr;
 
-/// What was allocated for the value, without a copy.
-bufferlist payload_of(const Request &request) {
+/// The whole value, without a copy.
+bufferlist payload_of(const Memory &value, uint32_t size) {
   bufferlist list;
-  if (request.value.size != 0)
-    list.append(*std::static_pointer_cast<const Memory>(request.value.owner), 0,
-                request.value.size);
+  if (size != 0)
+    list.append(value, 0, size);
   return list;
 }
 
@@ -65,23 +64,31 @@ private:
   RadosStore &store_;
   librados::IoCtx objects_;
   std::shared_ptr<Inbox> inbox_;
-  std::list<std::unique_ptr<Flight>> flights_; ///< Those due first, first.
+  std::list<std::shared_ptr<Flight>> flights_; ///< Those due first, first.
   std::vector<Flight *> ended_;                ///< To be told of, last first.
   std::deque<Reply> refused_;
 };
 
-/// What is cancelled comes back soon; a listing, when its deadline is over.
+/// What is cancelled comes back soon; a listing is left to its thread.
 RadosSession::~RadosSession() {
-  for (const auto &flight : flights_)
-    if (flight->completion)
-      objects_.aio_cancel(flight->completion);
   for (Flight *flight : ended_)
     forget(*flight);
-  while (!flights_.empty()) {
-    inbox_->wait();
-    for (Flight *flight : inbox_->take())
-      forget(*flight);
+  size_t cancelled = 0;
+  for (const auto &flight : flights_) {
+    flight->given_up = true;
+    if (!flight->completion)
+      continue;
+    objects_.aio_cancel(flight->completion);
+    ++cancelled;
   }
+  while (cancelled != 0) {
+    inbox_->wait();
+    for (Flight *flight : inbox_->take()) {
+      cancelled -= flight->completion ? 1 : 0;
+      forget(*flight);
+    }
+  }
+  inbox_->close();
 }
 
 void RadosSession::submit(Request &request) {
@@ -100,7 +107,7 @@ void RadosSession::submit(Request &request) {
 }
 
 Flight &RadosSession::new_flight(const Request &request) {
-  flights_.push_back(std::make_unique<Flight>());
+  flights_.push_back(std::make_shared<Flight>());
   Flight &flight = *flights_.back();
   flight.place = std::prev(flights_.end());
   flight.inbox = inbox_;
@@ -129,7 +136,7 @@ int RadosSession::send(Flight &flight, const Request &request) {
     flight.sink = request.sink;
     flight.listing.start = request.key;
     flight.listing.room = request.wanted;
-    store_.lister().add(flight);
+    store_.lister().add(*flight.place);
     return 0;
   }
   return -EOPNOTSUPP;
@@ -137,12 +144,15 @@ int RadosSession::send(Flight &flight, const Request &request) {
 
 /// The condition and the value are one operation: either both or neither.
 int RadosSession::store(Flight &flight, const Request &request) {
+  if (store_.adrift().is_full())
+    return -ETIMEDOUT;
+  flight.stored = std::static_pointer_cast<const Memory>(request.value.owner);
   librados::ObjectWriteOperation operation;
   if (request.condition.must_exist)
     operation.assert_exists();
   if (request.condition.must_not_exist)
     operation.create(/*exclusive=*/true);
-  operation.write_full(payload_of(request));
+  operation.write_full(payload_of(*flight.stored, request.value.size));
   return write(flight, object_name(request.key), operation);
 }
 
@@ -248,8 +258,11 @@ Answer RadosSession::answer(Flight &flight, Reply &reply) {
 }
 
 void RadosSession::forget(Flight &flight) {
-  if (flight.completion)
+  if (flight.completion) {
+    if (flight.stored && flight.completion->get_return_value() < 0)
+      store_.adrift().add(std::move(flight.stored));
     flight.completion->release();
+  }
   flights_.erase(flight.place);
 }
 

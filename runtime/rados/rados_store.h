@@ -6,6 +6,7 @@
 /// decides what happens first, and whether a condition holds.
 #pragma once
 
+#include "adrift.h"
 #include "cluster.h"
 #include "flight.h"
 #include "lister.h"
@@ -30,11 +31,13 @@ public:
   const Place &place() const { return place_; }
   Cluster &cluster() { return cluster_; }
   Lister &lister() { return lister_; }
+  Adrift &adrift() { return adrift_; }
 
 private:
   const Place place_;
   Cluster cluster_;
   Lister lister_;
+  Adrift adrift_;
 };
 
 } // namespace xiokv::rados

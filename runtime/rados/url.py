@@ -36,7 +36,7 @@ class RadosUrl:
         cluster: name of the cluster, of which the configuration's file name is made.
         timeout: seconds after which a command that is not answered fails with status 82h; less
             than the runtime's own, which gives up a whole queue.
-        connect_timeout: seconds to reach a monitor.
+        connect_timeout: seconds to reach a monitor; a fraction counts as a whole one.
         read_only: Store and Delete fail with status 20h.
     """
 
