@@ -77,8 +77,9 @@ NO_COMPILER = ""
 
 OTHER_FAULT = """\
 #!/bin/bash
-[[ " $* " != *" -lrados "* ]] || exec c++ -DXIOKV_RADOS_READ_ONLY=+++ -include xiokv_rados.h "$@"
-exec c++ "$@"
+words=(-Wfatal-errors -DXIOKV_RADOS_READ_ONLY=+++ -include xiokv_rados.h)
+[[ " $* " == *" -lrados "* ]] || words=()
+exec c++ "${words[@]}" "$@"
 """
 
 
