@@ -69,6 +69,9 @@ Outcome finish_store(const Command &command, const Namespace &space) {
 
 Outcome finish_retrieve(Command &command, const Reply &reply,
                         const Namespace &space) {
+  // Others may have put it there.
+  if (reply.size > space.config.value_max)
+    return {Status::invalid_value_size, 0};
   const uint32_t bytes = std::min(command.sqe.size(), reply.size);
   const Status status = return_data(command, space, reply.value.bytes, bytes);
   return {status, status == Status::success ? reply.size : 0};

@@ -54,9 +54,7 @@ Cluster::Cluster(const Place &place) {
   configure(place);
   result = rados_.connect();
   if (result < 0)
-    refuse("cannot reach the cluster as " + place.user + " within " +
-               std::to_string(place.connect_timeout.count()) + " ms",
-           result);
+    refuse(complaint(result, place), result);
   result = rados_.ioctx_create(place.pool.c_str(), objects_);
   if (result == -ENOENT)
     throw Refusal("the cluster has no pool " + place.pool +
@@ -90,6 +88,29 @@ void Cluster::configure(const Place &place) {
   set("objecter_inflight_op_bytes", "0");
   set("log_to_stderr", "false");
   set("err_to_stderr", "false");
+}
+
+/// What stands in the way of a connection: the code alone names no file.
+std::string Cluster::complaint(int result, const Place &place) {
+  switch (-result) {
+  case EACCES:
+  case EPERM:
+  case EIO:
+    return "the cluster does not take " + place.user +
+           " by the key in keyring " + get("keyring");
+  case ENOENT:
+  case EINVAL:
+    return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
+           (place.conf.empty() ? "the configuration" : place.conf);
+  }
+  return "cannot reach the cluster as " + place.user + " within " +
+         std::to_string(place.connect_timeout.count()) + " ms";
+}
+
+std::string Cluster::get(const char *option) {
+  std::string value;
+  rados_.conf_get(option, value);
+  return value;
 }
 
 void Cluster::set(const char *option, const std::string &value) {

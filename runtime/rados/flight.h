@@ -40,7 +40,8 @@ struct Flight {
   bool given_up = false; ///< It was told to end, or its reply was given.
   librados::AioCompletion *completion = nullptr; ///< None of a List.
   librados::bufferlist value;                    ///< Retrieve: what was read.
-  uint64_t size = 0; ///< Retrieve: of the whole value.
+  uint64_t size = 0;   ///< Retrieve: of the whole value.
+  uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed.
   Listing listing;
   std::list<std::unique_ptr<Flight>>::iterator place; ///< In its session.
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lister.h"
 
+#include <algorithm>
+
 #include "../emulator/list_page.h"
 #include "object_name.h"
 
@@ -8,8 +10,14 @@ namespace xiokv::rados {
 
 namespace {
 
-/// Objects that the cluster is asked for at a time.
-constexpr size_t chunk = 1000;
+/// Most objects that the cluster is asked for at a time.
+constexpr uint64_t chunk_max = 1000;
+
+/// Objects to ask for: what fills a page, if their keys are of the longest.
+uint32_t chunk(uint64_t room) {
+  constexpr uint64_t entry = 2 + emulator::key_bytes + 2;
+  return static_cast<uint32_t>(std::min(room / entry + 1, chunk_max));
+}
 
 uint32_t reversed(uint32_t bits) {
   uint32_t result = 0;
@@ -125,7 +133,8 @@ int Lister::list(Listing &listing) {
   while (result >= 0 && !objects.object_list_is_end(cursor)) {
     std::vector<librados::ObjectItem> items;
     librados::ObjectCursor next;
-    result = objects.object_list(cursor, end, chunk, {}, &items, &next);
+    result = objects.object_list(cursor, end, chunk(listing.room), {}, &items,
+                                 &next);
     if (result < 0)
       break;
     for (const librados::ObjectItem &item : items) {

@@ -150,6 +150,7 @@ int RadosSession::store(Flight &flight, const Request &request) {
 /// A read of no bytes would be one of all.
 int RadosSession::retrieve(Flight &flight, const Request &request) {
   librados::ObjectReadOperation operation;
+  flight.wanted = request.wanted;
   operation.stat(&flight.size, nullptr, nullptr);
   if (request.wanted != 0)
     operation.read(0, std::min<uint32_t>(request.wanted, INT_MAX),
@@ -237,7 +238,8 @@ Answer RadosSession::answer(Flight &flight, Reply &reply) {
       if (!flight.sink(key))
         break;
   } else if (flight.operation == Operation::retrieve) {
-    if (flight.size > UINT32_MAX)
+    const uint64_t needed = std::min<uint64_t>(flight.size, flight.wanted);
+    if (flight.size > UINT32_MAX || flight.value.length() < needed)
       return Answer::failed;
     auto value = std::make_shared<bufferlist>(std::move(flight.value));
     const auto *bytes = reinterpret_cast<const uint8_t *>(value->c_str());
