@@ -37,7 +37,7 @@ struct Flight {
   emulator::Operation operation = emulator::Operation::exist;
   emulator::KeySink sink;
   Clock::time_point due;
-  bool given_up = false; ///< It was told to end, or its reply was given.
+  std::atomic<bool> given_up{false};             ///< It was told to end.
   librados::AioCompletion *completion = nullptr; ///< None of a List.
   librados::bufferlist value;                    ///< Retrieve: what was read.
   uint64_t size = 0;   ///< Retrieve: of the whole value.

@@ -2,6 +2,8 @@
 #include "lister.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include "../emulator/list_page.h"
 #include "object_name.h"
@@ -25,6 +27,9 @@ uint32_t reversed(uint32_t bits) {
     result = result << 1 | (bits & 1);
   return result;
 }
+
+/// Made anew for each place: assigned to another, librados's own leaks.
+using Cursor = std::optional<librados::ObjectCursor>;
 
 /// Where the objects of a namespace stand in the cluster's order: by a hash of
 /// the name, read from its lowest bit on, then by the name.
@@ -56,15 +61,14 @@ private:
 /// Skips the objects that share the first one's position and stand before it.
 class Start {
 public:
-  int seek(Order &order, const emulator::Key &key,
-           librados::ObjectCursor &cursor) {
+  int seek(Order &order, const emulator::Key &key, Cursor &cursor) {
     if (key.length == 0)
       return 0;
     name_ = object_name(key);
     const int result = order.find(name_, position_);
     if (result < 0)
       return result;
-    cursor = order.cursor(position_);
+    cursor.emplace(order.cursor(position_));
     seeking_ = true;
     return 0;
   }
@@ -96,12 +100,17 @@ Lister::~Lister() {
     thread_.join();
 }
 
-void Lister::add(Flight &flight) {
+bool Lister::add(Flight &flight) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!thread_.joinable())
-    thread_ = std::thread([this] { work(); });
+  try {
+    if (!thread_.joinable())
+      thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error &) {
+    return false;
+  }
   waiting_.push_back(&flight);
   changed_.notify_one();
+  return true;
 }
 
 void Lister::work() {
@@ -113,7 +122,7 @@ void Lister::work() {
     Flight &flight = *waiting_.front();
     waiting_.pop_front();
     lock.unlock();
-    flight.listing.result = list(flight.listing);
+    flight.listing.result = list(flight);
     const std::shared_ptr<Inbox> inbox = flight.inbox;
     inbox->put(flight);
     lock.lock();
@@ -121,20 +130,23 @@ void Lister::work() {
 }
 
 /// Objects that no key names, such as those of other programs, are left out.
-int Lister::list(Listing &listing) {
+int Lister::list(Flight &flight) {
+  Listing &listing = flight.listing;
   librados::IoCtx objects;
   objects.dup(cluster_.objects());
   Order order(objects);
   Start start;
-  librados::ObjectCursor cursor = objects.object_list_begin();
+  Cursor cursor(objects.object_list_begin());
   const librados::ObjectCursor end = objects.object_list_end();
   int result = start.seek(order, listing.start, cursor);
   uint64_t used = emulator::empty_list_page().size();
-  while (result >= 0 && !objects.object_list_is_end(cursor)) {
+  while (result >= 0 && !objects.object_list_is_end(*cursor)) {
     std::vector<librados::ObjectItem> items;
     librados::ObjectCursor next;
-    result = objects.object_list(cursor, end, chunk(listing.room), {}, &items,
+    result = objects.object_list(*cursor, end, chunk(listing.room), {}, &items,
                                  &next);
+    if (flight.given_up)
+      result = -ECANCELED;
     if (result < 0)
       break;
     for (const librados::ObjectItem &item : items) {
@@ -146,7 +158,7 @@ int Lister::list(Listing &listing) {
         return 0;
       listing.keys.push_back(*key);
     }
-    cursor = next;
+    cursor.emplace(next);
   }
   return result < 0 ? result : 0;
 }

@@ -23,11 +23,12 @@ public:
   Lister &operator=(const Lister &) = delete;
 
   /// @brief Carry out the flight's listing, then put it into its inbox.
-  void add(Flight &flight);
+  /// @return False where the system gives no thread.
+  bool add(Flight &flight);
 
 private:
   void work();
-  int list(Listing &listing);
+  int list(Flight &flight);
 
   Cluster &cluster_;
   std::mutex mutex_;

@@ -2,6 +2,7 @@
 #include "rados_store.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <deque>
 
@@ -70,11 +71,13 @@ private:
   std::deque<Reply> refused_;
 };
 
-/// What is cancelled comes back soon; a listing, when its deadline is over.
+/// What is cancelled comes back soon; a listing, after the call that it is in.
 RadosSession::~RadosSession() {
-  for (const auto &flight : flights_)
+  for (const auto &flight : flights_) {
+    flight->given_up = true;
     if (flight->completion)
       objects_.aio_cancel(flight->completion);
+  }
   for (Flight *flight : ended_)
     forget(*flight);
   while (!flights_.empty()) {
@@ -129,8 +132,7 @@ int RadosSession::send(Flight &flight, const Request &request) {
     flight.sink = request.sink;
     flight.listing.start = request.key;
     flight.listing.room = request.wanted;
-    store_.lister().add(flight);
-    return 0;
+    return store_.lister().add(flight) ? 0 : -EAGAIN;
   }
   return -EOPNOTSUPP;
 }
@@ -195,8 +197,8 @@ bool RadosSession::poll(Reply &reply) {
   return false;
 }
 
-/// A listing cannot be cancelled: its reply is given when it is overdue, and it
-/// ends later.
+/// A listing is in a call that cannot be cancelled: its reply is given at once,
+/// and it ends later.
 void RadosSession::give_up_overdue() {
   const Clock::time_point now = Clock::now();
   for (const auto &flight : flights_) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,10 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import native
 from xiokv.runtime import Emulator, Outcome, RuntimeFault
 
 from .attached import Attach, key_array, outcomes, random_values, statuses
 from .cluster import Cluster
+
+HERE = Path(__file__).parent
 
 # All lengths; zero bytes, and keys that are others with something more.
 KEYS = [
@@ -290,6 +294,35 @@ def test_a_list_goes_on_from_a_key_that_is_gone(attach: Attach) -> None:
     rest = list(kv.list(never))
     kv.store([never], random_values(1, 4)).raise_for_status()
     assert list(kv.list(never)) == [never, *rest]
+
+
+def test_a_list_begins_at_its_key_also_where_another_has_the_same_place(attach: Attach) -> None:
+    """The cluster's order is that of a hash of 32 bits, which is the same for two keys."""
+    pairs = colliding_keys(attach, 3)
+    kv, keys = attach(block_size=4), [*map(bytes, key_array(100)), *(k for p in pairs for k in p)]
+    kv.store(keys, random_values(len(keys), 4)).raise_for_status()
+    found = attach.wire().walk(44)
+    assert sorted(found) == sorted(keys)
+    for pair in pairs:
+        first, second = sorted(pair, key=found.index)
+        at = found.index(first)
+        assert found[at + 1] == second
+        assert list(kv.list(first)) == found[at:]
+        assert list(kv.list(second)) == found[at + 1 :]
+        kv.delete([first]).raise_for_status()
+        found.remove(first)
+        assert list(kv.list(first)) == found[at:]
+
+
+def colliding_keys(attach: Attach, count: int) -> list[tuple[bytes, bytes]]:
+    """Return pairs of keys that librados itself gives the same hash."""
+    asked = ["g++", "-print-file-name=librados.so"]
+    library = Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
+    program = native.program("colliding", [HERE / "colliding.cpp"], link=[library])
+    place = (attach.cluster.conf, attach.cluster.pool, attach.namespace, str(count))
+    said = subprocess.run([program, *place], capture_output=True, text=True, check=True).stdout
+    pairs = [line.split() for line in said.splitlines()]
+    return [(bytes.fromhex(first), bytes.fromhex(second)) for first, second in pairs]
 
 
 def test_a_list_meets_every_key_that_stays_while_others_come_and_go(attach: Attach) -> None:
