@@ -25,21 +25,29 @@ std::string reason(int result) { return std::strerror(-result); }
   throw Refusal(what + ": " + reason(result));
 }
 
+/// Looked at before any other member.
+const xiokv_rados_config &of_known_size(const xiokv_rados_config &given) {
+  if (given.struct_size != sizeof given)
+    throw Refusal("struct_size is " + std::to_string(given.struct_size) +
+                  "; this library was compiled for " +
+                  std::to_string(sizeof given));
+  return given;
+}
+
 } // namespace
 
 Place::Place(const xiokv_rados_config &given)
-    : pool(text_or(given.pool, "")), name_space(text_or(given.name_space, "")),
+    : pool(text_or(of_known_size(given).pool, "")),
+      name_space(text_or(given.name_space, "")),
       user(text_or(given.user, "client.admin")),
       cluster(text_or(given.cluster, "ceph")), conf(text_or(given.conf, "")),
       keyring(text_or(given.keyring, "")), timeout(given.timeout_ms),
       connect_timeout(given.connect_timeout_ms),
       read_only((given.flags & XIOKV_RADOS_READ_ONLY) != 0) {
-  if (given.struct_size != sizeof given)
-    throw Refusal("struct_size is " + std::to_string(given.struct_size) +
-                  "; this library was compiled for " +
-                  std::to_string(sizeof given));
   if (pool.empty())
     throw Refusal("no pool is named");
+  if (name_space == librados::all_nspaces)
+    throw Refusal("the namespace stands for all of them; name one");
   if ((given.flags & ~uint32_t{XIOKV_RADOS_READ_ONLY}) != 0)
     throw Refusal("flags has bits that mean nothing here");
   if (given.timeout_ms == 0 || given.connect_timeout_ms == 0)

@@ -22,8 +22,9 @@ using Clock = std::chrono::steady_clock;
 
 /// @brief Part of a List, as a page has room for.
 struct Listing {
-  emulator::Key start; ///< The first key wanted; length 0: from the first on.
-  uint64_t room = 0;   ///< Bytes of the page.
+  emulator::Key start;  ///< The first key wanted; length 0: from the first on.
+  uint32_t longest = 0; ///< No longer key is wanted.
+  uint64_t room = 0;    ///< Bytes of the page.
   std::vector<emulator::Key> keys;
   int result = 0;
 };

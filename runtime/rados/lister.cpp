@@ -2,7 +2,6 @@
 #include "lister.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <system_error>
 
 #include "../emulator/list_page.h"
@@ -140,18 +139,18 @@ int Lister::list(Flight &flight) {
   const librados::ObjectCursor end = objects.object_list_end();
   int result = start.seek(order, listing.start, cursor);
   uint64_t used = emulator::empty_list_page().size();
-  while (result >= 0 && !objects.object_list_is_end(*cursor)) {
+  while (result >= 0 && !flight.given_up &&
+         !objects.object_list_is_end(*cursor)) {
     std::vector<librados::ObjectItem> items;
     librados::ObjectCursor next;
     result = objects.object_list(*cursor, end, chunk(listing.room), {}, &items,
                                  &next);
-    if (flight.given_up)
-      result = -ECANCELED;
     if (result < 0)
       break;
     for (const librados::ObjectItem &item : items) {
       const std::optional<Key> key = key_of_object(item.oid);
-      if (!key || !item.locator.empty() || start.is_before(order, item.oid))
+      if (!key || key->length > listing.longest || !item.locator.empty() ||
+          start.is_before(order, item.oid))
         continue;
       used += emulator::list_entry_bytes(*key);
       if (used > listing.room)

@@ -131,6 +131,7 @@ int RadosSession::send(Flight &flight, const Request &request) {
   case Operation::list:
     flight.sink = request.sink;
     flight.listing.start = request.key;
+    flight.listing.longest = request.longest;
     flight.listing.room = request.wanted;
     return store_.lister().add(flight) ? 0 : -EAGAIN;
   }

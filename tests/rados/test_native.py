@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from xiokv.runtime.rados import library
 
 from .cluster import Cluster
 
@@ -56,6 +59,50 @@ def test_the_interface_is_c_and_c_plus_plus(language: str) -> None:
     standard = "-std=c11" if language == "c" else "-std=c++17"
     include = (*INCLUDE[:2], "-include", "xiokv_rados.h")
     run("g++", standard, *WARNINGS, "-fsyntax-only", *include, "-x", language, "/dev/null")
+
+
+def opened(**members: object) -> tuple[int | None, str]:
+    """Return handle and message of a call with a configuration that is allowed, but for members."""
+    whole = {"struct_size": ctypes.sizeof(library.Config), "pool": b"p"}
+    times = {"timeout_ms": 1000, "connect_timeout_ms": 1000}
+    error = ctypes.create_string_buffer(b"untouched", 512)
+    config = library.Config(**{**whole, **times, **members})
+    handle = library.load().xiokv_rados_open(config, error, len(error))
+    return handle, error.value.decode()
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"struct_size": 4}, "struct_size is 4; this library was compiled for 64"),
+        ({"struct_size": 65}, "struct_size is 65; this library was compiled for 64"),
+        ({"pool": None}, "no pool is named"),
+        ({"pool": b""}, "no pool is named"),
+        ({"flags": 2}, "flags has bits that mean nothing here"),
+        ({"timeout_ms": 0}, "a timeout is 0 ms; allowed is 1 or more"),
+        ({"connect_timeout_ms": 0}, "a timeout is 0 ms; allowed is 1 or more"),
+        ({"name_space": b"\1"}, "the namespace stands for all of them; name one"),
+        (
+            {"conf": b"/nowhere"},
+            "cannot read the configuration /nowhere: No such file or directory",
+        ),
+        ({"user": b"kv"}, "cannot be a client named kv: Invalid argument"),
+    ],
+)
+def test_a_configuration_that_is_not_allowed_is_refused(
+    own_surroundings: None, members: dict[str, object], said: str
+) -> None:
+    assert opened(**members) == (None, said)
+
+
+def test_a_refusal_needs_no_memory_for_its_reason(own_surroundings: None) -> None:
+    open_ = library.load().xiokv_rados_open
+    error = ctypes.create_string_buffer(b"untouched")
+    assert open_(None, None, 0) is None
+    assert open_(None, error, 0) is None
+    assert error.value == b"untouched"
+    assert open_(None, error, len(error)) is None
+    assert error.value == b"config is"  # and a zero byte: all that there is room for
 
 
 # One test a program, so that each is built once, however tests are spread.

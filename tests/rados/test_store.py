@@ -239,6 +239,15 @@ def test_objects_that_no_key_names_are_not_listed(attach: Attach) -> None:
     cluster.empty("")
 
 
+def test_keys_that_are_longer_than_the_controllers_are_not_listed(attach: Attach) -> None:
+    """No command could name them; small pages lead past them, too."""
+    attach(block_size=4).store(key_array(200), random_values(200, 4)).raise_for_status()
+    wire, short = attach.wire(key_max=8), [b"%07d" % number for number in range(20)]
+    for key in (*short, b"12345678"):
+        assert wire.store(key, b"") == 0
+    assert sorted(wire.walk(44)) == sorted([*short, b"12345678"])
+
+
 # List.
 
 
