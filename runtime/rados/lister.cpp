@@ -11,14 +11,25 @@ namespace xiokv::rados {
 
 namespace {
 
-/// Most objects that the cluster is asked for at a time.
-constexpr uint64_t chunk_max = 1000;
+/// How many objects the cluster is asked for at a time. What it looks through
+/// are those of all namespaces of the pool, and what it returns may be none: at
+/// first so many as fill a page, then ever more.
+class Chunk {
+public:
+  explicit Chunk(uint64_t room) : size_(std::min(room / entry + 1, largest)) {}
 
-/// Objects to ask for: what fills a page, if their keys are of the longest.
-uint32_t chunk(uint64_t room) {
-  constexpr uint64_t entry = 2 + emulator::key_bytes + 2;
-  return static_cast<uint32_t>(std::min(room / entry + 1, chunk_max));
-}
+  uint32_t next() {
+    const uint64_t size = size_;
+    size_ = std::min(4 * size, largest);
+    return static_cast<uint32_t>(size);
+  }
+
+private:
+  static constexpr uint64_t entry = 2 + emulator::key_bytes + 2;
+  static constexpr uint64_t largest = 1000;
+
+  uint64_t size_;
+};
 
 uint32_t reversed(uint32_t bits) {
   uint32_t result = 0;
@@ -135,6 +146,7 @@ int Lister::list(Flight &flight) {
   objects.dup(cluster_.objects());
   Order order(objects);
   Start start;
+  Chunk chunk(listing.room);
   Cursor cursor(objects.object_list_begin());
   const librados::ObjectCursor end = objects.object_list_end();
   int result = start.seek(order, listing.start, cursor);
@@ -143,8 +155,7 @@ int Lister::list(Flight &flight) {
          !objects.object_list_is_end(*cursor)) {
     std::vector<librados::ObjectItem> items;
     librados::ObjectCursor next;
-    result = objects.object_list(*cursor, end, chunk(listing.room), {}, &items,
-                                 &next);
+    result = objects.object_list(*cursor, end, chunk.next(), {}, &items, &next);
     if (result < 0)
       break;
     for (const librados::ObjectItem &item : items) {
