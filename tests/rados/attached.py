@@ -136,17 +136,18 @@ class Objects:
 
     Args:
         cluster: the cluster.
-        namespace: of its pool.
+        namespace: of the pool.
+        pool: name of another one than that which is there from the start.
     """
 
-    def __init__(self, cluster: Cluster, namespace: str) -> None:
+    def __init__(self, cluster: Cluster, namespace: str, pool: str | None = None) -> None:
         self._rados = ctypes.CDLL("librados.so.2")
         self._cluster, self._place = ctypes.c_void_p(), ctypes.c_void_p()
         self._call("create", ctypes.byref(self._cluster), b"admin")
         self._call("conf_read_file", self._cluster, str(cluster.conf).encode())
         self._call("connect", self._cluster)
         place = ctypes.byref(self._place)
-        self._call("ioctx_create", self._cluster, cluster.pool.encode(), place)
+        self._call("ioctx_create", self._cluster, (pool or cluster.pool).encode(), place)
         self._rados.rados_ioctx_set_namespace(self._place, namespace.encode())
         self._memory = ctypes.create_string_buffer(1 << 20)
 
