@@ -40,14 +40,17 @@ Status begin_retrieve(Command &command, const Namespace &space) {
   return map_buffer(command, space, command.sqe.size());
 }
 
-/// The page grows as the store hands out keys.
+/// The page grows as the store hands out keys. Those that no command could name
+/// are of a controller with other limits.
 Status begin_list(Command &command, const Namespace &space) {
   command.page = empty_list_page();
   command.request.operation = Operation::list;
   command.request.wanted = command.sqe.size();
-  command.request.sink = [&page = command.page,
-                          room = command.sqe.size()](const Key &key) {
-    return add_to_list_page(page, room, key);
+  const uint32_t longest = space.config.key_limit();
+  command.request.longest = longest;
+  command.request.sink = [&page = command.page, room = command.sqe.size(),
+                          longest](const Key &key) {
+    return key.length > longest || add_to_list_page(page, room, key);
   };
   return map_buffer(command, space, command.sqe.size());
 }
@@ -69,6 +72,9 @@ Outcome finish_store(const Command &command, const Namespace &space) {
 
 Outcome finish_retrieve(Command &command, const Reply &reply,
                         const Namespace &space) {
+  // Others may have put it there.
+  if (reply.size > space.config.value_max)
+    return {Status::invalid_value_size, 0};
   const uint32_t bytes = std::min(command.sqe.size(), reply.size);
   const Status status = return_data(command, space, reply.value.bytes, bytes);
   return {status, status == Status::success ? reply.size : 0};

@@ -77,8 +77,9 @@ struct Request {
   Condition condition;
   uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed. List:
                        ///< bytes that the keys may take as a page has them.
-  KeySink sink;        ///< List: called in order until it returns false, by the
-                       ///< thread that submits or polls.
+  uint32_t longest = key_bytes; ///< List: no key is wanted that is longer.
+  KeySink sink; ///< List: called in order until it returns false, by the
+                ///< thread that submits or polls.
 };
 
 enum class Answer {

@@ -25,21 +25,29 @@ std::string reason(int result) { return std::strerror(-result); }
   throw Refusal(what + ": " + reason(result));
 }
 
+/// Looked at before any other member.
+const xiokv_rados_config &of_known_size(const xiokv_rados_config &given) {
+  if (given.struct_size != sizeof given)
+    throw Refusal("struct_size is " + std::to_string(given.struct_size) +
+                  "; this library was compiled for " +
+                  std::to_string(sizeof given));
+  return given;
+}
+
 } // namespace
 
 Place::Place(const xiokv_rados_config &given)
-    : pool(text_or(given.pool, "")), name_space(text_or(given.name_space, "")),
+    : pool(text_or(of_known_size(given).pool, "")),
+      name_space(text_or(given.name_space, "")),
       user(text_or(given.user, "client.admin")),
       cluster(text_or(given.cluster, "ceph")), conf(text_or(given.conf, "")),
       keyring(text_or(given.keyring, "")), timeout(given.timeout_ms),
       connect_timeout(given.connect_timeout_ms),
       read_only((given.flags & XIOKV_RADOS_READ_ONLY) != 0) {
-  if (given.struct_size != sizeof given)
-    throw Refusal("struct_size is " + std::to_string(given.struct_size) +
-                  "; this library was compiled for " +
-                  std::to_string(sizeof given));
   if (pool.empty())
     throw Refusal("no pool is named");
+  if (name_space == librados::all_nspaces)
+    throw Refusal("the namespace stands for all of them; name one");
   if ((given.flags & ~uint32_t{XIOKV_RADOS_READ_ONLY}) != 0)
     throw Refusal("flags has bits that mean nothing here");
   if (given.timeout_ms == 0 || given.connect_timeout_ms == 0)
@@ -54,9 +62,7 @@ Cluster::Cluster(const Place &place) {
   configure(place);
   result = rados_.connect();
   if (result < 0)
-    refuse("cannot reach the cluster as " + place.user + " within " +
-               whole_seconds(place.connect_timeout) + " s",
-           result);
+    refuse(complaint(result, place), result);
   result = rados_.ioctx_create(place.pool.c_str(), objects_);
   if (result == -ENOENT)
     throw Refusal("the cluster has no pool " + place.pool +
@@ -90,6 +96,29 @@ void Cluster::configure(const Place &place) {
   set("objecter_inflight_op_bytes", "0");
   set("log_to_stderr", "false");
   set("err_to_stderr", "false");
+}
+
+/// What stands in the way of a connection: the code alone names no file.
+std::string Cluster::complaint(int result, const Place &place) {
+  switch (-result) {
+  case EACCES:
+  case EPERM:
+  case EIO:
+    return "the cluster does not take " + place.user +
+           " by the key in keyring " + get("keyring");
+  case ENOENT:
+  case EINVAL:
+    return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
+           (place.conf.empty() ? "the configuration" : place.conf);
+  }
+  return "cannot reach the cluster as " + place.user + " within " +
+         whole_seconds(place.connect_timeout) + " s";
+}
+
+std::string Cluster::get(const char *option) {
+  std::string value;
+  rados_.conf_get(option, value);
+  return value;
 }
 
 void Cluster::set(const char *option, const std::string &value) {

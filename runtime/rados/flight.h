@@ -23,8 +23,11 @@ using Clock = std::chrono::steady_clock;
 
 /// @brief Part of a List, as a page has room for.
 struct Listing {
-  emulator::Key start; ///< The first key wanted; length 0: from the first on.
-  uint64_t room = 0;   ///< Bytes of the page.
+  emulator::Key start;  ///< The first key wanted; length 0: from the first on.
+  uint32_t longest = 0; ///< No longer key is wanted.
+  uint64_t room = 0;    ///< Bytes of the page.
+  /// From when on two keys are page enough: the host goes on from the last.
+  Clock::time_point hurry;
   std::vector<emulator::Key> keys;
   int result = 0;
 };
@@ -45,7 +48,8 @@ struct Flight {
   librados::AioCompletion *completion = nullptr; ///< None of a List.
   std::shared_ptr<const Memory> stored;          ///< Store: the value.
   librados::bufferlist value;                    ///< Retrieve: what was read.
-  uint64_t size = 0; ///< Retrieve: of the whole value.
+  uint64_t size = 0;   ///< Retrieve: of the whole value.
+  uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed.
   Listing listing;
   std::list<std::shared_ptr<Flight>>::iterator place; ///< In its session.
 };

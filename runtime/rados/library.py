@@ -20,8 +20,8 @@ _READ_ONLY = 1 << 0
 _ERROR_BYTES = 512
 _HEADER = "rados/librados.hpp"
 _HOW = (
-    "a store on Ceph needs librados and its C++ headers: install libradospp-dev (Debian, Ubuntu)"
-    " or libradospp-devel (Fedora, RHEL, openSUSE); all else works without"
+    "a store on Ceph needs librados and its C++ headers: install"
+    f" {toolchain.RADOS_PACKAGES}; all else works without"
 )
 
 

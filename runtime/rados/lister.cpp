@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "lister.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "../emulator/list_page.h"
@@ -12,8 +14,25 @@ namespace xiokv::rados {
 
 namespace {
 
-/// Objects that the cluster is asked for at a time.
-constexpr size_t chunk = 1000;
+/// How many objects the cluster is asked for at a time. What it looks through
+/// are those of all namespaces of the pool, and what it returns may be none: at
+/// first so many as fill a page, then ever more.
+class Chunk {
+public:
+  explicit Chunk(uint64_t room) : size_(std::min(room / entry + 1, largest)) {}
+
+  uint32_t next() {
+    const uint64_t size = size_;
+    size_ = std::min(4 * size, largest);
+    return static_cast<uint32_t>(size);
+  }
+
+private:
+  static constexpr uint64_t entry = 2 + emulator::key_bytes + 2;
+  static constexpr uint64_t largest = 1000;
+
+  uint64_t size_;
+};
 
 /// Made anew for each place: assigned to another, librados's own leaks.
 using Cursor = std::optional<librados::ObjectCursor>;
@@ -94,12 +113,17 @@ Lister::~Lister() {
     thread_.join();
 }
 
-void Lister::add(std::shared_ptr<Flight> flight) {
+bool Lister::add(std::shared_ptr<Flight> flight) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!thread_.joinable())
-    thread_ = std::thread([this] { work(); });
+  try {
+    if (!thread_.joinable())
+      thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error &) {
+    return false;
+  }
   waiting_.push_back(std::move(flight));
   changed_.notify_one();
+  return true;
 }
 
 void Lister::work() {
@@ -128,6 +152,7 @@ int Lister::list(Flight &flight) {
   objects.dup(cluster_.objects());
   Order order(objects);
   Start start;
+  Chunk chunk(listing.room);
   Cursor cursor(objects.object_list_begin());
   const librados::ObjectCursor end = objects.object_list_end();
   int result = start.seek(order, listing.start, cursor);
@@ -135,14 +160,17 @@ int Lister::list(Flight &flight) {
   while (result >= 0 && !objects.object_list_is_end(*cursor)) {
     if (!is_wanted(flight))
       return -ETIMEDOUT;
+    if (listing.keys.size() > 1 && Clock::now() >= listing.hurry)
+      return 0;
     std::vector<librados::ObjectItem> items;
     librados::ObjectCursor next;
-    result = objects.object_list(*cursor, end, chunk, {}, &items, &next);
+    result = objects.object_list(*cursor, end, chunk.next(), {}, &items, &next);
     if (result < 0)
       break;
     for (const librados::ObjectItem &item : items) {
       const std::optional<Key> key = key_of_object(item.oid);
-      if (!key || !item.locator.empty() || start.is_before(order, item.oid))
+      if (!key || key->length > listing.longest || !item.locator.empty() ||
+          start.is_before(order, item.oid))
         continue;
       used += emulator::list_entry_bytes(*key);
       if (used > listing.room)

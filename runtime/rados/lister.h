@@ -30,7 +30,8 @@ public:
   Lister &operator=(const Lister &) = delete;
 
   /// @brief Carry out the flight's listing, then put it into its inbox.
-  void add(std::shared_ptr<Flight> flight);
+  /// @return False where the system gives no thread.
+  bool add(std::shared_ptr<Flight> flight);
 
 private:
   void work();

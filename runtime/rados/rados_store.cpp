@@ -135,9 +135,10 @@ int RadosSession::send(Flight &flight, const Request &request) {
   case Operation::list:
     flight.sink = request.sink;
     flight.listing.start = request.key;
+    flight.listing.longest = request.longest;
     flight.listing.room = request.wanted;
-    store_.lister().add(*flight.place);
-    return 0;
+    flight.listing.hurry = flight.due - store_.place().timeout / 2;
+    return store_.lister().add(*flight.place) ? 0 : -EAGAIN;
   }
   return -EOPNOTSUPP;
 }
@@ -160,6 +161,7 @@ int RadosSession::store(Flight &flight, const Request &request) {
 /// A read of no bytes would be one of all.
 int RadosSession::retrieve(Flight &flight, const Request &request) {
   librados::ObjectReadOperation operation;
+  flight.wanted = request.wanted;
   operation.stat(&flight.size, nullptr, nullptr);
   if (request.wanted != 0)
     operation.read(0, std::min<uint32_t>(request.wanted, INT_MAX),
@@ -204,8 +206,8 @@ bool RadosSession::poll(Reply &reply) {
   return false;
 }
 
-/// A listing cannot be cancelled: its reply is given when it is overdue, and it
-/// ends later.
+/// A listing is in a call that cannot be cancelled: its reply is given at once,
+/// and it ends later.
 void RadosSession::give_up_overdue() {
   const Clock::time_point now = Clock::now();
   for (const auto &flight : flights_) {
@@ -247,7 +249,8 @@ Answer RadosSession::answer(Flight &flight, Reply &reply) {
       if (!flight.sink(key))
         break;
   } else if (flight.operation == Operation::retrieve) {
-    if (flight.size > UINT32_MAX)
+    const uint64_t needed = std::min<uint64_t>(flight.size, flight.wanted);
+    if (flight.size > UINT32_MAX || flight.value.length() < needed)
       return Answer::failed;
     auto value = std::make_shared<bufferlist>(std::move(flight.value));
     const auto *bytes = reinterpret_cast<const uint8_t *>(value->c_str());

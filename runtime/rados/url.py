@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from xiokv.runtime.arguments import check_options, seconds
 from xiokv.runtime.errors import ArgumentFault
@@ -19,6 +19,7 @@ from xiokv.runtime.errors import ArgumentFault
 SCHEME = "rados"
 
 _EXAMPLE = f"{SCHEME}://pool/namespace?conf=/etc/ceph/ceph.conf&user=client.kv"
+_TYPE = "client."
 _YES, _NO = ("1", "true", "yes"), ("0", "false", "no")
 _LONGEST = 86400.0
 
@@ -57,19 +58,24 @@ class RadosUrl:
         Raises:
             ArgumentFault: it is no such URL, or says something that is not allowed.
         """
-        parts = urlsplit(url)
-        if parts.scheme != SCHEME or parts.fragment:
-            raise ArgumentFault(f"store {url!r} is no URL of a Ceph pool, such as {_EXAMPLE}")
-        pool, name_space = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
+        parts = _split(url)
+        try:
+            pool = unquote(parts.netloc, errors="strict")
+            name_space = unquote(parts.path.removeprefix("/"), errors="strict")
+            members = _members(url, parts.query)
+        except UnicodeDecodeError as error:
+            raise ArgumentFault(f"store {url!r} is not UTF-8 when decoded: {error}") from error
         if not pool:
             raise ArgumentFault(f"store {url!r} names no pool; an example is {_EXAMPLE}")
         for what, text in (("pool", pool), ("namespace", name_space)):
-            if "/" in text or "\0" in text or not text.isprintable():
+            if "/" in text or not text.isprintable():
                 raise ArgumentFault(f"store {url!r}: {what} {text!r} is none; see {_EXAMPLE}")
-        return cls(pool=pool, name_space=name_space, **_members(url, parts.query))
+        return cls(pool=pool, name_space=name_space, **members)
 
     def __post_init__(self) -> None:
-        """Refuse times that are none."""
+        """Refuse a user without a name, and times that are none."""
+        if self.entity == _TYPE:
+            raise ArgumentFault(f"user is {self.user!r}, which names nobody")
         for name in ("timeout", "connect_timeout"):
             time = seconds(name, getattr(self, name))
             if not 0.001 <= time <= _LONGEST:
@@ -77,14 +83,33 @@ class RadosUrl:
 
     @property
     def entity(self) -> str:
-        """Name of the user with its type."""
-        return self.user if "." in self.user else f"client.{self.user}"
+        """Name of the user with its type; the name itself may have dots."""
+        return f"{_TYPE}{self.user.removeprefix(_TYPE)}"
+
+
+def _split(url: str) -> SplitResult:
+    """Return the parts of a URL, still encoded; urlsplit would leave out tabs and line ends."""
+    if not url.isprintable():
+        raise ArgumentFault(f"store {url!r} has signs that are not printable; encode them as %0A")
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise ArgumentFault(
+            f"store {url!r} is no URL of a Ceph pool, such as {_EXAMPLE}: {error}"
+        ) from error
+    if parts.scheme != SCHEME or parts.fragment:
+        raise ArgumentFault(f"store {url!r} is no URL of a Ceph pool, such as {_EXAMPLE}")
+    return parts
 
 
 def _members(url: str, query: str) -> dict[str, Any]:
     """Return what the part of a URL after the question mark says."""
     try:
-        given = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
+        given = parse_qsl(
+            query, keep_blank_values=True, strict_parsing=bool(query), errors="strict"
+        )
+    except UnicodeDecodeError:
+        raise
     except ValueError as error:
         raise ArgumentFault(f"store {url!r}: {error}; an example is {_EXAMPLE}") from error
     kinds = {field.name: field.type for field in fields(RadosUrl)}
@@ -106,6 +131,8 @@ def _value(name: str, kind: Any, text: str) -> Any:
             return float(text)
         except ValueError:
             raise ArgumentFault(f"{name} is {text!r}, which is no number of seconds") from None
-    if not text or "\0" in text:
-        raise ArgumentFault(f"{name} is empty, or has a zero byte; leave it out for the default")
+    if not text:
+        raise ArgumentFault(f"{name} is empty; leave it out for the default")
+    if not text.isprintable():
+        raise ArgumentFault(f"{name} is {text!r}, which has signs that are not printable")
     return str(Path(text).expanduser()) if name in ("conf", "keyring") else text

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from xiokv.runtime.toolchain.recipes import Recipe, Sources, found, library_recipe
 
+#: What brings librados and its headers.
+RADOS_PACKAGES = "libradospp-dev (Debian, Ubuntu) or libradospp-devel (Fedora, RHEL, openSUSE)"
+
 _NAME = "libxiokv_rados.so"
 _FOLDERS = ("runtime/rados", "runtime/emulator")
 _HEADERS = "generated/include"

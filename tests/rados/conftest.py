@@ -59,3 +59,11 @@ def make_cluster(ceph_is_here: None) -> Iterator[Callable[..., Cluster]]:
 def namespace() -> str:
     """Return the name of a RADOS namespace that nobody else uses."""
     return f"tenant-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def pool(cluster: Cluster) -> Iterator[str]:
+    """Return the name of a pool that is gone after the test, with what was stored."""
+    name = cluster.make_pool()
+    yield name
+    cluster.delete_pool(name)
