@@ -14,25 +14,13 @@ namespace xiokv::rados {
 
 namespace {
 
-/// How many objects the cluster is asked for at a time. What it looks through
-/// are those of all namespaces of the pool, and what it returns may be none: at
-/// first so many as fill a page, then ever more.
-class Chunk {
-public:
-  explicit Chunk(uint64_t room) : size_(std::min(room / entry + 1, largest)) {}
+/// Most objects that the cluster returns at a time. It looks through those of
+/// all namespaces of the pool, in steps of so many: fewer make a crowded pool
+/// slow.
+constexpr uint32_t chunk = 1000;
 
-  uint32_t next() {
-    const uint64_t size = size_;
-    size_ = std::min(4 * size, largest);
-    return static_cast<uint32_t>(size);
-  }
-
-private:
-  static constexpr uint64_t entry = 2 + emulator::key_bytes + 2;
-  static constexpr uint64_t largest = 1000;
-
-  uint64_t size_;
-};
+/// The number of positions in the cluster's order.
+constexpr uint64_t positions = UINT64_C(1) << 32;
 
 /// Made anew for each place: assigned to another, librados's own leaks.
 using Cursor = std::optional<librados::ObjectCursor>;
@@ -62,8 +50,8 @@ public:
   librados::ObjectCursor cursor(uint32_t position) {
     librados::ObjectCursor first, next;
     objects_.object_list_slice(objects_.object_list_begin(),
-                               objects_.object_list_end(), position,
-                               size_t{1} << 32, &first, &next);
+                               objects_.object_list_end(), position, positions,
+                               &first, &next);
     return first;
   }
 
@@ -71,34 +59,93 @@ private:
   librados::IoCtx &objects_;
 };
 
-/// Skips the objects that share the first one's position and stand before it.
-class Start {
+/// Goes through the keys of a namespace from one on, until a page is full.
+class Walk {
 public:
-  int seek(Order &order, const emulator::Key &key, Cursor &cursor) {
-    if (key.length == 0)
+  Walk(librados::IoCtx &objects, Listing &listing)
+      : objects_(objects), order_(objects), listing_(listing),
+        used_(emulator::empty_list_page().size()) {}
+
+  /// @return 0, or a negative code.
+  int begin() {
+    cursor_.emplace(objects_.object_list_begin());
+    if (listing_.start.length == 0)
       return 0;
-    name_ = object_name(key);
-    const int result = order.find(name_, position_);
+    first_ = object_name(listing_.start);
+    const int result = order_.find(first_, first_position_);
     if (result < 0)
       return result;
-    cursor.emplace(order.cursor(position_));
+    cursor_.emplace(order_.cursor(first_position_));
+    position_ = first_position_;
     seeking_ = true;
     return 0;
   }
 
-  bool is_before(Order &order, const std::string &name) {
-    if (!seeking_)
-      return false;
-    uint32_t position = 0;
-    seeking_ = name < name_ && order.find(name, position) == 0 &&
-               position == position_;
-    return seeking_;
+  bool is_over() const { return is_full_ || position_ == positions; }
+
+  /// @return 0, or a negative code.
+  int list_part() {
+    position_ = std::min(position_ + width_, positions);
+    const librados::ObjectCursor end =
+        position_ == positions
+            ? objects_.object_list_end()
+            : order_.cursor(static_cast<uint32_t>(position_));
+    while (!is_full_ && *cursor_ < end) {
+      std::vector<librados::ObjectItem> items;
+      librados::ObjectCursor next;
+      const int result =
+          objects_.object_list(*cursor_, end, chunk, {}, &items, &next);
+      if (result < 0)
+        return result;
+      add(items);
+      cursor_.emplace(next);
+    }
+    return 0;
+  }
+
+  void set_pace(Clock::duration part) {
+    width_ = part < std::chrono::milliseconds(50)
+                 ? std::min(2 * width_, positions)
+                 : std::max(width_ / 2, uint64_t{1});
   }
 
 private:
-  std::string name_;
-  uint32_t position_ = 0;
+  /// Objects that no key names, such as those of other programs, are left out.
+  void add(const std::vector<librados::ObjectItem> &items) {
+    for (const librados::ObjectItem &item : items) {
+      const std::optional<Key> key = key_of_object(item.oid);
+      if (!key || key->length > listing_.longest || !item.locator.empty() ||
+          is_before_first(item.oid))
+        continue;
+      used_ += emulator::list_entry_bytes(*key);
+      is_full_ = used_ > listing_.room;
+      if (is_full_)
+        return;
+      listing_.keys.push_back(*key);
+    }
+  }
+
+  /// Whether an object shares the first one's position and stands before it.
+  bool is_before_first(const std::string &name) {
+    if (!seeking_)
+      return false;
+    uint32_t position = 0;
+    seeking_ = name < first_ && order_.find(name, position) == 0 &&
+               position == first_position_;
+    return seeking_;
+  }
+
+  librados::IoCtx &objects_;
+  Order order_;
+  Listing &listing_;
+  std::string first_;
+  uint32_t first_position_ = 0;
   bool seeking_ = false;
+  Cursor cursor_;
+  uint64_t position_ = 0;           ///< Where the part ends.
+  uint64_t width_ = positions / 64; ///< Of the next part.
+  uint64_t used_;                   ///< Bytes of the page.
+  bool is_full_ = false;
 };
 
 } // namespace
@@ -145,41 +192,24 @@ bool Lister::is_wanted(const Flight &flight) const {
   return !ends_ && !flight.given_up && Clock::now() < flight.due;
 }
 
-/// Objects that no key names, such as those of other programs, are left out.
+/// A call cannot be cancelled, and is over only when it has looked through all
+/// that it was asked for: so it is asked for parts, which take a short time
+/// each.
 int Lister::list(Flight &flight) {
-  Listing &listing = flight.listing;
   librados::IoCtx objects;
   objects.dup(cluster_.objects());
-  Order order(objects);
-  Start start;
-  Chunk chunk(listing.room);
-  Cursor cursor(objects.object_list_begin());
-  const librados::ObjectCursor end = objects.object_list_end();
-  int result = start.seek(order, listing.start, cursor);
-  uint64_t used = emulator::empty_list_page().size();
-  while (result >= 0 && !objects.object_list_is_end(*cursor)) {
+  Walk walk(objects, flight.listing);
+  int result = walk.begin();
+  while (result == 0 && !walk.is_over()) {
     if (!is_wanted(flight))
       return -ETIMEDOUT;
-    if (listing.keys.size() > 1 && Clock::now() >= listing.hurry)
+    const Clock::time_point began = Clock::now();
+    if (flight.listing.keys.size() > 1 && began >= flight.listing.hurry)
       return 0;
-    std::vector<librados::ObjectItem> items;
-    librados::ObjectCursor next;
-    result = objects.object_list(*cursor, end, chunk.next(), {}, &items, &next);
-    if (result < 0)
-      break;
-    for (const librados::ObjectItem &item : items) {
-      const std::optional<Key> key = key_of_object(item.oid);
-      if (!key || key->length > listing.longest || !item.locator.empty() ||
-          start.is_before(order, item.oid))
-        continue;
-      used += emulator::list_entry_bytes(*key);
-      if (used > listing.room)
-        return 0;
-      listing.keys.push_back(*key);
-    }
-    cursor.emplace(next);
+    result = walk.list_part();
+    walk.set_pace(Clock::now() - began);
   }
-  return result < 0 ? result : 0;
+  return result;
 }
 
 } // namespace xiokv::rados

@@ -20,6 +20,9 @@ from .cluster import Cluster
 Bytes = npt.NDArray[np.uint8]
 LIST = 0x06
 
+#: Seconds that a command may take on a machine that is busy.
+PATIENCE = 15
+
 
 class Attach:
     """Makes controllers on a namespace of a cluster, and attaches to them.
@@ -41,8 +44,8 @@ class Attach:
         self, *, namespace: str | None = None, url: dict[str, Any] | None = None, **options: Any
     ) -> Emulator:
         """Make a controller; values have up to 64 KiB, unless `options` say otherwise."""
-        place = {"namespace": self.namespace if namespace is None else namespace, **(url or {})}
-        store = self.cluster.url(**place)
+        name = self.namespace if namespace is None else namespace
+        store = self.cluster.url(**{"namespace": name, "timeout": PATIENCE, **(url or {})})
         return self.stack.enter_context(
             Emulator(**{"value_max": 1 << 16, **options, "store": store})
         )

@@ -24,7 +24,7 @@ from tests import native
 from tests.hip.standin_process import CALLER, NAME, Standin, build
 
 from . import moving
-from .attached import Attach, Objects, key_array, random_values
+from .attached import PATIENCE, Attach, Objects, key_array, random_values
 from .cluster import Cluster
 
 ARCHITECTURES = {"gfx942": "gfx942:sramecc+:xnack-", "gfx1100": "gfx1100"}
@@ -80,7 +80,7 @@ def test_a_device_and_rados_see_the_same_bytes(
     for name, value in theirs.items():
         cluster.rados("put", name, "-", input=value, namespace=namespace)
     count = 400
-    url = cluster.url(namespace=namespace)
+    url = cluster.url(namespace=namespace, timeout=PATIENCE)
     asked = [*theirs, b"nobody's".hex()]
     found = call(target, moving.store_and_retrieve, url, place, count, SIZE, asked)
     slots = [
@@ -117,13 +117,15 @@ def check_objects(
         assert stat.rstrip().endswith(f"size {len(values[at])}")
 
 
-@pytest.mark.parametrize("target", ["host", "gfx942"])
+@pytest.mark.parametrize("target", ["host", pytest.param("gfx942", marks=pytest.mark.slow)])
 def test_ten_thousand_blocks_on_a_controller_that_errs(
     call: Call, cluster: Cluster, pool: str, target: str
 ) -> None:
     """Late, twice, out of order, of nobody, or failed: each key has the outcome that is true."""
     count = 10_000
-    seen = call(target, moving.endure, cluster.url(pool=pool, namespace="t"), count, SIZE)
+    seen = call(
+        target, moving.endure, cluster.url(pool=pool, namespace="t", timeout=PATIENCE), count, SIZE
+    )
     assert all(number > 0 for number in seen.values()), seen
     keys, values = key_array(count), random_values(count, SIZE)
     assert cluster.names("t", pool) == sorted(key.tobytes().hex() for key in keys)
@@ -137,7 +139,13 @@ def test_a_completion_that_never_comes_is_a_timeout(
     call: Call, cluster: Cluster, namespace: str, target: str
 ) -> None:
     """That key has its new value, or its old one; those that were acknowledged have the new."""
-    counts = call(target, moving.lose_a_completion, cluster.url(namespace=namespace), 500, SIZE)
+    counts = call(
+        target,
+        moving.lose_a_completion,
+        cluster.url(namespace=namespace, timeout=PATIENCE),
+        500,
+        SIZE,
+    )
     assert counts["TIMEOUT"] >= 1
     assert counts["OK"] > 0
 
@@ -176,7 +184,7 @@ def test_a_plan_is_carried_out_by_another_process(
     call: Call, cluster: Cluster, namespace: str, writer: str, reader: str
 ) -> None:
     """The one that published is gone; values are there, and each byte lands where it is due."""
-    url = cluster.url(namespace=namespace)
+    url = cluster.url(namespace=namespace, timeout=PATIENCE)
     published = call(writer, moving.publish, url)
     assert call(reader, moving.carry_out, url) == published
     assert call(reader, moving.carry_out, f"{url}&read_only=1") == published

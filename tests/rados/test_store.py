@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from tests import native
-from xiokv.runtime import Emulator, Outcome, RuntimeFault
+from xiokv.runtime import KV, Emulator, Outcome, RuntimeFault
 
-from .attached import Attach, key_array, outcomes, random_values, statuses
+from .attached import Attach, Bytes, key_array, outcomes, random_values, statuses
 from .cluster import Cluster
 
 HERE = Path(__file__).parent
@@ -119,34 +119,41 @@ def test_a_store_depends_on_whether_the_key_is_there(attach: Attach) -> None:
 
 def test_of_two_that_store_what_is_absent_one_wins(attach: Attach) -> None:
     """Two controllers, each key by both at the same time: the loser finds the winner's value."""
-    keys = key_array(1000)
     racers = [attach(queues=2, depth=64, block_size=64) for _ in range(2)]
+    keys = key_array(1000)
     values = [random_values(len(keys), 64, seed) for seed in range(2)]
-    results: list[Any] = [None, None]
+    for _ in range(10):
+        won = race(racers, keys, values)
+        for kv in racers:
+            out = np.zeros_like(values[0])
+            kv.retrieve(keys, out).raise_for_status()
+            assert (out == np.where(won[:, None], *values)).all()
+        if 0 < won.sum() < len(keys):
+            return
+        racers[0].delete(keys).raise_for_status()
+    raise AssertionError("one was always late; this was no race")
+
+
+def race(racers: list[KV], keys: Bytes, values: list[Bytes]) -> Any:
+    """Store each key by both, from both ends; return which of them the first has won."""
+    outcomes: list[Any] = [None, None]
     start = threading.Barrier(2)
 
-    def race(racer: int) -> None:
-        order = slice(None, None, 1 - 2 * racer)  # from both ends, to meet in the middle
+    def run(racer: int) -> None:
+        order = slice(None, None, 1 - 2 * racer)
         given = [np.ascontiguousarray(array[order]) for array in (keys, values[racer])]
         start.wait()
-        results[racer] = racers[racer].store(*given, if_absent=True)
+        outcomes[racer] = racers[racer].store(*given, if_absent=True).status[order]
 
-    threads = [threading.Thread(target=race, args=(racer,)) for racer in range(2)]
+    threads = [threading.Thread(target=run, args=(racer,)) for racer in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-
-    won = [results[0].status == Outcome.OK, results[1].status[::-1] == Outcome.OK]
-    lost = [results[0].status == Outcome.EXISTS, results[1].status[::-1] == Outcome.EXISTS]
-    assert (won[0] ^ won[1]).all()
-    assert (lost[0] ^ lost[1]).all()
-    assert won[0].any()
-    assert won[1].any()
-    for kv in racers:
-        out = np.zeros_like(values[0])
-        kv.retrieve(keys, out).raise_for_status()
-        assert (out == np.where(won[0][:, None], *values)).all()
+    first_won = outcomes[0] == Outcome.OK
+    assert (outcomes[0] == np.where(first_won, Outcome.OK, Outcome.EXISTS)).all()
+    assert (outcomes[1] == np.where(first_won, Outcome.EXISTS, Outcome.OK)).all()
+    return first_won
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -297,9 +304,16 @@ def test_a_namespace_is_found_in_a_crowded_pool(attach: Attach, pool: str) -> No
     wire, keys = attach.wire(url={"pool": pool}), [b"a", b"b", b"c"]
     for key in keys:
         assert wire.store(key, b"") == 0
-    before = attach.cluster.asked("osd", "perf", "dump")["osd"]["op_r"]
+    before = messages(attach.cluster)
     assert sorted(wire.walk(44)) == keys
-    assert attach.cluster.asked("osd", "perf", "dump")["osd"]["op_r"] - before < 400
+    assert 8 <= messages(attach.cluster) - before < 300
+
+
+def messages(cluster: Cluster) -> int:
+    """Return how many messages the OSD has had."""
+    counters = cluster.asked("osd", "perf", "dump")
+    workers = [of for name, of in counters.items() if name.startswith("AsyncMessenger::Worker")]
+    return sum(worker["msgr_recv_messages"] for worker in workers)
 
 
 def test_a_list_goes_on_from_a_key_that_is_gone(attach: Attach) -> None:
@@ -450,7 +464,7 @@ def test_a_tenant_sees_a_namespace_and_no_other(attach: Attach) -> None:
 # What cannot be opened.
 
 
-def refusal(url: str, seconds: float = 6.0) -> str:
+def refusal(url: str, seconds: float = 15.0) -> str:
     """Return why a store is refused, which is one line, and comes in time."""
     begin = time.monotonic()
     with pytest.raises(RuntimeFault) as caught:
@@ -501,25 +515,26 @@ def test_a_configuration_that_is_of_no_use_is_named(cluster: Cluster, tmp_path: 
 
 
 def test_what_was_refused_leaves_nothing_behind(cluster: Cluster) -> None:
-    """No thread of librados, and no client at the monitor."""
-    before = threads()
+    before = held()
     for _ in range(5):
         refusal(cluster.url(pool="no-pool"))
-    assert threads() <= before + 1
+    assert all(now <= then for now, then in zip(held(), before, strict=True))
 
 
-def threads() -> int:
-    return len(list(Path("/proc/self/task").iterdir()))
+def held() -> tuple[int, int]:
+    """Return how many threads and open files this process has."""
+    threads, files = (len(list(Path(f"/proc/self/{name}").iterdir())) for name in ("task", "fd"))
+    return threads, files
 
 
-def test_a_controller_that_is_closed_leaves_its_client_behind(attach: Attach) -> None:
-    """Closed while commands are under way, again and again; librados has no thread then."""
-    before: list[int] = []
+def test_a_controller_that_is_closed_leaves_nothing_behind(attach: Attach) -> None:
+    """Neither threads nor connections of librados."""
+    after = []
     for _ in range(4):
         with ExitStack() as stack:
-            attach_here = Attach(attach.cluster, attach.namespace, attach.module, stack)
-            kv = attach_here(queues=2, depth=64, block_size=4096)
-            keys = key_array(200)
-            kv.store(keys, random_values(200, 4096)).raise_for_status()
-        before.append(threads())
-    assert before[-1] <= before[0]
+            here = Attach(attach.cluster, attach.namespace, attach.module, stack)
+            kv = here(queues=2, depth=64, block_size=4096)
+            kv.store(key_array(200), random_values(200, 4096)).raise_for_status()
+            assert len(list(kv.list())) == 200
+        after.append(held())
+    assert after[-1] == after[0]
