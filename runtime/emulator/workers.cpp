@@ -88,6 +88,7 @@ bool Workers::start_one(const Config &config, Bell &bell, bool yields,
   } catch (const std::system_error &) {
     return false;
   }
+  pthread_setname_np(threads_.back().native_handle(), "xiokv-worker");
   return !pinned || pin(threads_.back(), config.cpus[worker]);
 }
 

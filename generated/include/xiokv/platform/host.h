@@ -121,14 +121,14 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 /// @brief Calls of xiokv_pause for each time that the core is given up.
 #define XIOKV_PAUSES_A_YIELD 64u
 /// @brief Calls in a row from which on the core is left to others for a while:
-/// some ten microseconds, longer than a device near by takes for anything. Where
-/// it came to that, the next wait needs half as many, down to the fewest.
+/// some ten microseconds, longer than a device near by takes for anything.
+/// Where it came to that, the next wait needs half as many, down to the fewest.
 #define XIOKV_PAUSES_A_REST 256u
 #define XIOKV_FEWEST_PAUSES 16u
 /// @brief The first rest of a wait; each one is longer by it than that before,
 /// up to the longest.
 #define XIOKV_REST_NANOSECONDS 20000u
-#define XIOKV_LONGEST_REST 10u
+#define XIOKV_LONGEST_REST 50u
 
 /// @brief How long a thread waits before it rests: a device that was slow is
 /// slow again.
@@ -153,7 +153,8 @@ XIOKV_DEVICE void xiokv_pause(uint32_t in_a_row = 1) {
     const uint32_t rests = in_a_row - pauses + 1;
     const uint32_t times =
         rests < XIOKV_LONGEST_REST ? rests : XIOKV_LONGEST_REST;
-    const timespec rest = {0, static_cast<long>(times * XIOKV_REST_NANOSECONDS)};
+    const timespec rest = {0,
+                           static_cast<long>(times * XIOKV_REST_NANOSECONDS)};
     nanosleep(&rest, nullptr);
   } else if (in_a_row % XIOKV_PAUSES_A_YIELD == 0) {
     sched_yield();

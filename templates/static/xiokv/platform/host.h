@@ -126,7 +126,7 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 /// @brief The first rest of a wait; each one is longer by it than that before,
 /// up to the longest.
 #define XIOKV_REST_NANOSECONDS 20000u
-#define XIOKV_LONGEST_REST 10u
+#define XIOKV_LONGEST_REST 50u
 
 /// @brief How long a thread waits before it rests: a device that was slow is
 /// slow again.
