@@ -10,7 +10,6 @@ from xiokv.runtime.bench.rows import Row
 from xiokv.runtime.bench.tables import alone, cluster, device, floor, growth, launch, rates, values
 from xiokv.runtime.units import size_text
 
-
 CLUSTER = "a Ceph cluster"
 
 

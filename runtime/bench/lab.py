@@ -46,7 +46,15 @@ class Scale:
 
 
 FULL = Scale()
-QUICK = Scale(samples=3, launches=3, seconds=0.002, keys=4_000, bytes=8 * _MIB, store_seconds=0.1, store_bytes=8 * _MIB)
+QUICK = Scale(
+    samples=3,
+    launches=3,
+    seconds=0.002,
+    keys=4_000,
+    bytes=8 * _MIB,
+    store_seconds=0.1,
+    store_bytes=8 * _MIB,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,9 +110,7 @@ def _alone(cpu: float, setup: float, count: int) -> float:
 
 
 def _with_goal(row: Row) -> Row:
-    return replace(
-        row, comparisons=tuple(replace(part, goal=_WANTED) for part in row.comparisons)
-    )
+    return replace(row, comparisons=tuple(replace(part, goal=_WANTED) for part in row.comparisons))
 
 
 def _cluster(lab: Lab) -> Cluster:
