@@ -70,6 +70,9 @@ log_file = $dir/osd.log
 pid_file = $dir/osd.pid
 admin_socket = $dir/osd.asok
 osd_objectstore = $store
+# Of several threads, memstore loses updates of its used bytes; below zero, all is full.
+osd_op_num_shards = 1
+osd_op_num_threads_per_shard = 1
 memstore_device_bytes = 8589934592
 bluestore_block_size = 8589934592
 osd_memory_target = 1073741824

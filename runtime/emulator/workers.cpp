@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,27 +33,34 @@ bool pin(std::thread &thread, uint32_t cpu) {
 /// then of others who want the core, at last of an idle machine.
 class BackOff {
 public:
-  explicit BackOff(bool yields) : yields_(yields ? most_yields : spins) {}
+  explicit BackOff(bool yields)
+      : spins_(yields ? most_spins : few_spins),
+        yields_(yields ? most_yields : few_spins),
+        step_(yields ? short_step : long_step) {}
 
   void reset() { rounds_ = 0; }
 
   void wait(Bell &bell) {
     ++rounds_;
-    if (rounds_ < spins)
+    if (rounds_ < spins_)
       pause();
     else if (rounds_ < yields_)
       std::this_thread::yield();
     else
-      bell.rest(std::min(longest, shortest * (rounds_ - yields_ + 1)));
+      bell.rest(std::min(longest, step_ * (rounds_ - yields_ + 1)));
   }
 
 private:
-  static constexpr uint32_t spins = 200;
+  static constexpr uint32_t most_spins = 200;
+  static constexpr uint32_t few_spins = 10;
   static constexpr uint32_t most_yields = 1000;
-  static constexpr std::chrono::microseconds shortest{5};
+  static constexpr std::chrono::microseconds short_step{5};
+  static constexpr std::chrono::microseconds long_step{20};
   static constexpr std::chrono::microseconds longest{1000};
 
+  const uint32_t spins_;
   const uint32_t yields_;
+  const std::chrono::microseconds step_;
   uint32_t rounds_ = 0;
 };
 
@@ -80,6 +88,7 @@ bool Workers::start_one(const Config &config, Bell &bell, bool yields,
   } catch (const std::system_error &) {
     return false;
   }
+  pthread_setname_np(threads_.back().native_handle(), "xiokv-worker");
   return !pinned || pin(threads_.back(), config.cpus[worker]);
 }
 
@@ -97,6 +106,8 @@ void Workers::join() {
 
 void Workers::poll(const Round &round, uint32_t worker, Bell *bell,
                    bool yields) const {
+  // Rests are to be as short as they are asked for.
+  prctl(PR_SET_TIMERSLACK, 1000ul);
   BackOff back_off(yields);
   while (running_) {
     if (round(worker))

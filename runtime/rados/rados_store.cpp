@@ -277,9 +277,9 @@ std::unique_ptr<emulator::Session> RadosStore::open(emulator::Wake wake) {
 
 emulator::Room RadosStore::allocate(uint32_t size) const {
   try {
-    auto memory =
-        std::make_shared<Memory>(ceph::buffer::create(std::max(size, 1u)));
-    auto *bytes = reinterpret_cast<uint8_t *>(memory->c_str());
+    std::shared_ptr<const Memory> memory = memories_->take(size);
+    auto *bytes =
+        reinterpret_cast<uint8_t *>(const_cast<char *>(memory->c_str()));
     return {bytes, {bytes, size, std::move(memory)}};
   } catch (const std::bad_alloc &) {
     return {};

@@ -10,6 +10,7 @@
 #include "cluster.h"
 #include "flight.h"
 #include "lister.h"
+#include "memories.h"
 
 namespace xiokv::rados {
 
@@ -35,6 +36,8 @@ public:
 
 private:
   const Place place_;
+  /// Before the cluster, whose messages are sent from it.
+  const std::shared_ptr<Memories> memories_ = std::make_shared<Memories>();
   Cluster cluster_;
   Lister lister_;
   Adrift adrift_;

@@ -122,20 +122,47 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 #define XIOKV_PAUSES_A_YIELD 64u
 /// @brief Calls in a row from which on the core is left to others for a while:
 /// some ten microseconds, longer than a device near by takes for anything.
+/// Where it came to that, the next wait needs half as many, down to the fewest.
 #define XIOKV_PAUSES_A_REST 256u
-#define XIOKV_REST_NANOSECONDS 20000
+#define XIOKV_FEWEST_PAUSES 16u
+/// @brief The first rest of a wait; each one is longer by it than that before,
+/// up to the longest.
+#define XIOKV_REST_NANOSECONDS 20000u
+#define XIOKV_LONGEST_REST 50u
+
+/// @brief How long a thread waits before it rests: a device that was slow is
+/// slow again.
+XIOKV_DEVICE uint32_t xiokv_pauses_a_rest(uint32_t in_a_row) {
+  static thread_local uint32_t pauses = XIOKV_PAUSES_A_REST, longest = 0;
+  if (in_a_row == 1) {
+    const bool rested = longest >= pauses;
+    if (rested && pauses > XIOKV_FEWEST_PAUSES)
+      pauses /= 2;
+    else if (!rested && pauses < XIOKV_PAUSES_A_REST)
+      pauses *= 2;
+  }
+  longest = in_a_row;
+  return pauses;
+}
 
 /// @brief Wait a moment; now and then let another thread have the core, since
 /// where cores are few it may be the controller's.
 XIOKV_DEVICE void xiokv_pause(uint32_t in_a_row = 1) {
-  const timespec rest = {0, XIOKV_REST_NANOSECONDS};
-  if (in_a_row >= XIOKV_PAUSES_A_REST)
+  const uint32_t pauses = xiokv_pauses_a_rest(in_a_row);
+  if (in_a_row >= pauses) {
+    const uint32_t rests = in_a_row - pauses + 1;
+    const uint32_t times =
+        rests < XIOKV_LONGEST_REST ? rests : XIOKV_LONGEST_REST;
+    const timespec rest = {0,
+                           static_cast<long>(times * XIOKV_REST_NANOSECONDS)};
     nanosleep(&rest, nullptr);
-  else if (in_a_row % XIOKV_PAUSES_A_YIELD == 0)
+  } else if (in_a_row % XIOKV_PAUSES_A_YIELD == 0) {
     sched_yield();
+  }
 #if defined(__x86_64__)
-  else
+  else {
     __builtin_ia32_pause();
+  }
 #endif
 }
 
