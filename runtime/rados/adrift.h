@@ -14,11 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include <rados/buffer.h>
+#include "memories.h"
 
 namespace xiokv::rados {
-
-using Memory = ceph::buffer::ptr;
 
 /// @brief Used by any thread.
 class Adrift {

@@ -133,7 +133,11 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 /// @brief How long a thread waits before it rests: a device that was slow is
 /// slow again.
 XIOKV_DEVICE uint32_t xiokv_pauses_a_rest(uint32_t in_a_row) {
-  static thread_local uint32_t pauses = XIOKV_PAUSES_A_REST, longest = 0;
+  // Initial-exec: gcc 12's leak check misreads so small a dynamic TLS block.
+  static thread_local uint32_t pauses
+      __attribute__((tls_model("initial-exec"))) = XIOKV_PAUSES_A_REST;
+  static thread_local uint32_t longest
+      __attribute__((tls_model("initial-exec"))) = 0;
   if (in_a_row == 1) {
     const bool rested = longest >= pauses;
     if (rested && pauses > XIOKV_FEWEST_PAUSES)
