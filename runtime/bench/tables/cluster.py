@@ -23,11 +23,22 @@ SIZES = (4 << 10, 128 << 10, 4 << 20)
 QUEUES = (1, 2, 4, 8)
 DEPTHS = (1, 4, 16, 64, 256)
 
+# Of each operation, who: in whose rounds, and what of them.
+_OPERATIONS = {
+    "store": {RADOS_BENCH: (RADOS_BENCH, 0), RUNTIME: (RUNTIME, 0)},
+    "retrieve": {
+        RADOS_BENCH: (RADOS_BENCH, 1),
+        f"{RADOS_BENCH} --no-verify": (RADOS_BENCH, 2),
+        RUNTIME: (RUNTIME, 1),
+    },
+}
+
 _DEPTH = 16
 _WANTED = Goal(0.9)
 _MICROSECONDS = 1e6
 
-Round = tuple[Taken, Taken]
+#: What was stored, retrieved and, by `rados bench` alone, read without a look at it.
+Round = tuple[Taken, ...]
 
 
 def sizes(lab: Lab) -> Iterator[Row]:
@@ -56,8 +67,10 @@ def _rows(
 ) -> Iterator[Row]:
     lab.say(case)
     count, rounds, setups = _measured(lab, load)
-    for number, what in enumerate(("store", "retrieve")):
-        taken = {who: [one[number] for one in each] for who, each in rounds.items()}
+    for what, sides in _OPERATIONS.items():
+        taken = {
+            who: [one[number] for one in rounds[side]] for who, (side, number) in sides.items()
+        }
         yield from compared(
             Row(table, case, what, who, "values/s", tuple(count / t.seconds for t in each), x)
             for who, each in taken.items()
@@ -66,14 +79,18 @@ def _rows(
             yield from compared(
                 Row(table, case, f"{what}, CPU time", who, "us", tuple(times))
                 for who, each in taken.items()
-                if (times := [_alone(t.cpu, setups[who][number], count) for t in each])
+                if (times := [_alone(t.cpu, _setup(setups, sides[who]), count) for t in each])
             )
+
+
+def _setup(setups: dict[str, tuple[float, ...]], side: tuple[str, int]) -> float:
+    return setups[side[0]][side[1]] if side[0] in setups else 0.0
 
 
 def _measured(
     lab: Lab, load: StoreLoad
-) -> tuple[int, dict[str, list[Round]], dict[str, tuple[float, float]]]:
-    """Return how many values a round had, the rounds, and each one's CPU time for none."""
+) -> tuple[int, dict[str, list[Round]], dict[str, tuple[float, ...]]]:
+    """Return how many values a round had, the rounds, and the CPU time for none, if any."""
     cluster = _cluster(lab)
     client = StoreClient(lab.module, cluster.url, cluster.place.timeout, len(lab.cores.all))
     beside = RadosBench(cluster.place, load.size, load.in_flight)
@@ -83,8 +100,8 @@ def _measured(
         RUNTIME: partial(client.round, load, count),
     }
     setup = [beside.setup() for _ in range(lab.scale.samples)]
-    alone = (statistics.median(s[0] for s in setup), statistics.median(s[1] for s in setup))
-    return count, in_turns(cases, lab.scale.samples), {RADOS_BENCH: alone, RUNTIME: (0.0, 0.0)}
+    alone = tuple(map(statistics.median, zip(*setup, strict=True)))
+    return count, in_turns(cases, lab.scale.samples), {RADOS_BENCH: alone}
 
 
 def _round(beside: RadosBench, count: int) -> Round:
@@ -110,7 +127,11 @@ def _alone(cpu: float, setup: float, count: int) -> float:
 
 
 def _with_goal(row: Row) -> Row:
-    return replace(row, comparisons=tuple(replace(part, goal=_WANTED) for part in row.comparisons))
+    parts = [
+        replace(part, goal=_WANTED) if part.beside == RADOS_BENCH else part
+        for part in row.comparisons
+    ]
+    return replace(row, comparisons=tuple(parts)) if row.who == RUNTIME else row
 
 
 def _cluster(lab: Lab) -> Cluster:
