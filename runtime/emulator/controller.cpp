@@ -39,7 +39,7 @@ bool Controller::admin(const Sqe &sqe, uint8_t cqe[cqe_bytes]) {
 bool Controller::start() {
   if (!workers_.running())
     queues_.end_steps();
-  return workers_.start(config_, bells_, !store_.replies_later(),
+  return workers_.start(config_, bells_, store_,
                         [this](uint32_t worker) { return serve(worker); });
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -137,9 +138,9 @@ public:
   /// once never calls it. Not called any more when the session is closed.
   virtual std::unique_ptr<Session> open(Wake wake) = 0;
 
-  /// @brief Whether replies come by themselves, later: a thread that waits for
-  /// them may leave its core to others at once.
-  virtual bool replies_later() const { return false; }
+  /// @brief For how long a reply may lie unseen; 0 where replies come at once.
+  /// A thread that waits for later ones leaves its core to others meanwhile.
+  virtual std::chrono::microseconds nap() const { return {}; }
 
   /// @brief Allocate memory for a value.
   virtual Room allocate(uint32_t size) const;

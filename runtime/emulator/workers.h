@@ -13,6 +13,7 @@
 
 #include "bell.h"
 #include "config.h"
+#include "value_store.h"
 
 namespace xiokv::emulator {
 
@@ -28,10 +29,10 @@ public:
 
   /// @brief Start the threads unless they run.
   /// @param bells One a worker: each ends a rest. They outlive the threads.
-  /// @param yields Whether an idle thread tries for some time before it rests.
+  /// @param store Says how long an idle thread may nap.
   /// @return Whether they run.
-  bool start(const Config &config, std::vector<Bell> &bells, bool yields,
-             const Round &round);
+  bool start(const Config &config, std::vector<Bell> &bells,
+             const ValueStore &store, const Round &round);
 
   /// @brief Stop and join the threads, if any.
   void stop();
@@ -40,9 +41,10 @@ public:
 
 private:
   void join();
-  bool start_one(const Config &config, Bell &bell, bool yields,
+  bool start_one(const Config &config, Bell &bell, const ValueStore &store,
                  const Round &round, uint32_t worker);
-  void poll(const Round &round, uint32_t worker, Bell *bell, bool yields) const;
+  void poll(const Round &round, uint32_t worker, Bell *bell,
+            const ValueStore &store) const;
 
   std::mutex mutex_; ///< Held by start and stop.
   std::vector<std::thread> threads_;

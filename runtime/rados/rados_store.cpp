@@ -244,6 +244,10 @@ Answer RadosSession::answer(Flight &flight, Reply &reply) {
                                        : flight.listing.result;
   if (result < 0)
     return store_.cluster().answer_to(result);
+  const Clock::time_point began = flight.due - store_.place().timeout;
+  if (flight.completion)
+    store_.took(std::chrono::duration_cast<std::chrono::microseconds>(
+        Clock::now() - began));
   if (flight.operation == Operation::list) {
     for (const Key &key : flight.listing.keys)
       if (!flight.sink(key))

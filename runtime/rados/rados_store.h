@@ -6,6 +6,9 @@
 /// decides what happens first, and whether a condition holds.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+
 #include "adrift.h"
 #include "cluster.h"
 #include "flight.h"
@@ -21,7 +24,19 @@ public:
 
   std::unique_ptr<emulator::Session> open(emulator::Wake wake) override;
 
-  bool replies_later() const override { return true; }
+  /// @brief A tenth of what operations took of late, within bounds: it gathers
+  /// replies, and delays one by half of that.
+  std::chrono::microseconds nap() const override {
+    using std::chrono::microseconds;
+    return microseconds(std::clamp<int64_t>(latency_ / 10, 20, 200));
+  }
+
+  /// @brief Note what an operation took; of two at once, one may count.
+  void took(std::chrono::microseconds time) {
+    const int64_t latency = latency_.load(std::memory_order_relaxed);
+    latency_.store(latency + (time.count() - latency) / 16,
+                   std::memory_order_relaxed);
+  }
 
   /// @brief Memory that the cluster's messages are sent from as it is.
   emulator::Room allocate(uint32_t size) const override;
@@ -41,6 +56,7 @@ private:
   Cluster cluster_;
   Lister lister_;
   Adrift adrift_;
+  std::atomic<int64_t> latency_{0}; ///< Microseconds.
 };
 
 } // namespace xiokv::rados
