@@ -23,6 +23,12 @@ readonly packages=(
     "doxygen doxygen"
     "/usr/lib/llvm-19/lib/clang/19/lib/linux libclang-rt-19-dev"
 )
+readonly ceph_packages=(
+    "ceph-mon ceph-mon"
+    "ceph-osd ceph-osd"
+    "ceph ceph-common"
+    "/usr/include/rados/librados.hpp libradospp-dev"
+)
 
 # lint HINT COMMAND...: run a linter of the virtual environment; stop if it complains.
 lint() {
@@ -56,5 +62,6 @@ while (($# > 0)); do
 done
 
 set_up "$yes" dev "${packages[@]}"
+set_up_optional "$yes" "Ceph, whose tests are skipped" "${ceph_packages[@]}"
 lint_all
 exec "$venv_python" -m pytest -n auto --dist loadgroup "${selection[@]}" "$@"

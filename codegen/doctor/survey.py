@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xiokv.codegen.doctor import basics, compilers, gpus, namespaces
+from xiokv.codegen.doctor import basics, ceph, compilers, gpus, namespaces
 from xiokv.codegen.doctor.finding import Finding
 from xiokv.codegen.doctor.machine import Machine
 
@@ -29,5 +29,6 @@ def survey(
         *compilers.compilers(machine, targets),
         *gpus.amd(machine, needed=runs and "hip" in targets),
         *gpus.nvidia(machine, needed=runs and "cuda" in targets),
+        *ceph.ceph(machine),
         *namespaces.namespaces(machine),
     ]

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.rows import Row
-from xiokv.runtime.bench.tables import alone, device, floor, growth, launch, rates, values
+from xiokv.runtime.bench.tables import alone, cluster, device, floor, growth, launch, rates, values
 from xiokv.runtime.units import size_text
+
+CLUSTER = "a Ceph cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,8 @@ class Table:
         title: what it tells.
         measure: yields its rows.
         axis: what `Row.x` counts, for a chart; empty where there is none.
-        needs: the only kind of device that it is of, "a GPU" or "the host"; empty for any.
+        needs: the only kind of device that it is of, "a GPU" or "the host"; or "a Ceph
+            cluster"; empty where it needs nothing.
     """
 
     title: str
@@ -27,8 +30,10 @@ class Table:
     axis: str = ""
     needs: str = ""
 
-    def fits(self, target: str) -> bool:
-        """Tell whether it is of a target."""
+    def fits(self, target: str, store: bool = False) -> bool:
+        """Tell whether it is of a target, and of a store in a cluster if there is one."""
+        if self.needs == CLUSTER:
+            return store
         return self.needs in ("", "the host" if target == "host" else "a GPU")
 
     def tick(self, x: float) -> str:
@@ -48,4 +53,17 @@ TABLES = {
     "queues": Table("Growth: queues", growth.queues, "queues"),
     "keys": Table("Growth: keys of one launch", growth.keys, "keys"),
     "sizes": Table("Growth: bytes of a value", growth.sizes, "bytes of a value"),
+    "rados": Table("Values in a Ceph pool", cluster.sizes, "bytes of a value", CLUSTER),
+    "rados-queues": Table(
+        "Growth in a Ceph pool: queues of 16 values of 4 KiB in flight",
+        cluster.queues,
+        "queues",
+        CLUSTER,
+    ),
+    "rados-depth": Table(
+        "Growth in a Ceph pool: values of 4 KiB in flight on one queue",
+        cluster.depths,
+        "values in flight",
+        CLUSTER,
+    ),
 }

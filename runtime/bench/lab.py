@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from xiokv.runtime import toolchain
-from xiokv.runtime.bench import cpu
+from xiokv.runtime.bench import cpu, rados_bench
 from xiokv.runtime.bench.baselines import load_baselines
 from xiokv.runtime.bench.cores import own_cores
 from xiokv.runtime.bench.timers import DeviceTimer, HostTimer, Timer
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.drivers.host import HostDriver
+from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.module import Module
+from xiokv.runtime.rados import RadosUrl
 
 _QUEUES_MAX = 14
 _MIB = 1 << 20
@@ -30,6 +32,8 @@ class Scale:
         seconds: what a sample of a rate is to take.
         keys: most keys of a run on each queue.
         bytes: most bytes of values of a run.
+        store_seconds: what storing into a cluster is to take in a round.
+        store_bytes: most bytes of values of such a round.
     """
 
     samples: int = 5
@@ -37,10 +41,48 @@ class Scale:
     seconds: float = 0.05
     keys: int = 200_000
     bytes: int = 256 * _MIB
+    store_seconds: float = 2.0
+    store_bytes: int = 512 * _MIB
 
 
 FULL = Scale()
-QUICK = Scale(samples=3, launches=3, seconds=0.002, keys=4_000, bytes=8 * _MIB)
+QUICK = Scale(
+    samples=3,
+    launches=3,
+    seconds=0.002,
+    keys=4_000,
+    bytes=8 * _MIB,
+    store_seconds=0.1,
+    store_bytes=8 * _MIB,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A Ceph pool to measure.
+
+    Attributes:
+        url: of a store.
+        place: the same, in its parts.
+        rados: version of the program that is stood beside.
+    """
+
+    url: str
+    place: RadosUrl
+    rados: str
+
+
+def open_cluster(url: str) -> Cluster:
+    """Return a pool that can be measured.
+
+    Raises:
+        ArgumentFault: the URL is none of a Ceph pool, or of one that is only read.
+        MissingFault: there is no program to stand beside.
+    """
+    place = RadosUrl.parse(url)
+    if place.read_only:
+        raise ArgumentFault(f"store {url!r} is read-only, and a benchmark writes: leave that out")
+    return Cluster(url, place, rados_bench.version())
 
 
 class Lab(Closing):
@@ -56,6 +98,7 @@ class Lab(Closing):
         scale: how much is measured.
         queues: what "all queues" means.
         say: is told what is being measured.
+        cluster: the pool of the tables that have to do with one.
     """
 
     def __init__(
@@ -64,6 +107,7 @@ class Lab(Closing):
         scale: Scale,
         queues: int | None = None,
         say: Callable[[str], None] = lambda text: None,
+        cluster: Cluster | None = None,
     ) -> None:
         """Load what else is needed; what is missing is compiled.
 
@@ -72,6 +116,7 @@ class Lab(Closing):
             scale: how much is measured.
             queues: most queues; by default as many as have cores of their own, up to 14.
             say: is told what is being measured.
+            cluster: the pool of the tables that have to do with one.
         """
         self.module = module
         self.baselines = load_baselines(self.module)
@@ -84,6 +129,7 @@ class Lab(Closing):
         self.scale = scale
         self.queues = queues or min(_QUEUES_MAX, self.cores.most(2 if self.on_host else 1))
         self.say = say
+        self.cluster = cluster
 
     @property
     def on_host(self) -> bool:
@@ -94,9 +140,14 @@ class Lab(Closing):
     def setting(self) -> dict[str, Any]:
         """What was measured with, for the record."""
         device = self.gpu.described if self.gpu else {}
+        pool = self.cluster and {
+            "store": f"rados://{self.cluster.place.pool}/{self.cluster.place.name_space}",
+            "rados": self.cluster.rados,
+        }
         return {
             "target": self.module.target,
             **device,
+            **(pool or {}),
             "queues": self.queues,
             "cores": len(self.cores.all),
             "samples": self.scale.samples,

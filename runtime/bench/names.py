@@ -7,6 +7,8 @@ REFERENCE = "reference"
 LEAN = "reference, lean fences"
 EACH = "thread per command"
 CLIENT = "CPU client"
+RADOS_BENCH = "rados bench"
+RUNTIME = "xiokv"
 
 PING_PONG = "ping-pong"
 NOTHING = "empty launch"

@@ -98,7 +98,7 @@ def figure(value: float, unit: str) -> str:
 
 
 def _short(unit: str) -> str:
-    return {"commands/s": "/s", "bytes/s": "B/s"}.get(unit, unit)
+    return {"commands/s": "/s", "values/s": "/s", "bytes/s": "B/s"}.get(unit, unit)
 
 
 def _case(row: Row) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 Samples = dict[str, list[float]]
+_T = TypeVar("_T")
 
 #: How many times as large as the least sample the largest may be.
 STEADY_SPREAD = 3.0
@@ -101,7 +102,12 @@ class Row:
 
 def take_turns(cases: Mapping[str, Callable[[], float]], rounds: int) -> Samples:
     """Sample every case once a round, forth and back, so that drift falls on all alike."""
-    samples: Samples = {name: [] for name in cases}
+    return in_turns(cases, rounds)
+
+
+def in_turns(cases: Mapping[str, Callable[[], _T]], rounds: int) -> dict[str, list[_T]]:
+    """Do as `take_turns` does, whatever a sample is."""
+    samples: dict[str, list[_T]] = {name: [] for name in cases}
     for number in range(rounds):
         order = list(cases)
         for name in order if number % 2 == 0 else reversed(order):

@@ -20,6 +20,9 @@ TABLE_NAMES = (
     "queues",
     "keys",
     "sizes",
+    "rados",
+    "rados-queues",
+    "rados-depth",
 )
 QUEUES_MAX = 64
 
@@ -33,6 +36,10 @@ Tables:
   values  values in memory of the host, beside a client on the CPU
   device  on a GPU: blocks into its memory, beside the CPU with a copy
   queues, keys, sizes  how figures grow with each
+\b
+With --store, and then by default only these:
+  rados   values in a Ceph pool, beside rados bench on the same pool
+  rados-queues, rados-depth  how they grow with each
 """
 
 
@@ -73,6 +80,11 @@ def _folder(ctx: click.Context, param: click.Parameter, value: str | None) -> Pa
     type=click.IntRange(1, QUEUES_MAX),
     help="Most queues; by default as many as have cores of their own, up to 14.",
 )
+@click.option(
+    "--store",
+    metavar="URL",
+    help="Measure values in a Ceph pool, such as rados://pool/namespace?conf=/etc/ceph/ceph.conf.",
+)
 @click.option("--quick", is_flag=True, help="Fewer and shorter rounds: a look, not a result.")
 @click.option(
     "--from",
@@ -92,6 +104,7 @@ def command(
     target: str | None,
     names: tuple[str, ...],
     queues: int | None,
+    store: str | None,
     quick: bool,
     source: Path | None,
     folder: Path | None,
@@ -102,16 +115,21 @@ def command(
     Every figure is a median with the least and the largest sample. On a GPU times are those
     of its own events. Where the run is on the machine that goals are set for, a table tells
     whether they were reached; nothing fails where they were not.
+
+    A pool is written to; whatever was written is deleted. 0.9 times as fast as rados bench is
+    what is wanted there.
     """
     # Imported here: nothing else of the command line needs NumPy.
     from xiokv.runtime.bench import plot
 
-    if source is not None and (target or queues or quick):
-        raise click.UsageError("--from measures nothing: leave --target, --queues and --quick out")
+    if source is not None and (target or queues or quick or store is not None):
+        raise click.UsageError(
+            "--from measures nothing: leave --target, --queues, --store and --quick out"
+        )
     run = (
         _shown(source, names, folder, as_json)
         if source
-        else _measured(target, names, queues, quick, folder, as_json)
+        else _measured(target, names, queues, store, quick, folder, as_json)
     )
     if folder is not None:
         for path in plot.plot(run, folder):
@@ -122,6 +140,7 @@ def _measured(
     target: str | None,
     names: tuple[str, ...],
     queues: int | None,
+    store: str | None,
     quick: bool,
     folder: Path | None,
     as_json: bool,
@@ -130,16 +149,17 @@ def _measured(
     from xiokv.runtime.bench import plot, report
     from xiokv.runtime.bench import run as running
     from xiokv.runtime.bench.catalog import TABLES
-    from xiokv.runtime.bench.lab import FULL, QUICK, Lab
+    from xiokv.runtime.bench.lab import FULL, QUICK, Lab, open_cluster
     from xiokv.runtime.bench.progress import Progress
     from xiokv.runtime.module import load
 
+    cluster = None if store is None else open_cluster(store)
     module = load(target)
-    fitting = _fitting(names, module.target)
+    fitting = _fitting(names, module.target, cluster is not None)
     if folder is not None:
         plot.check_plotting(fitting)
     progress = Progress()
-    with Lab(module, QUICK if quick else FULL, queues, progress.say) as lab:
+    with Lab(module, QUICK if quick else FULL, queues, progress.say, cluster) as lab:
         run = running.start(lab)
         _warn(run)
         if not as_json:
@@ -153,19 +173,24 @@ def _measured(
     return run
 
 
-def _fitting(names: tuple[str, ...], target: str) -> tuple[str, ...]:
-    """Return the tables that are of a target; say which of those asked for are not."""
-    from xiokv.runtime.bench.catalog import TABLES
+def _fitting(names: tuple[str, ...], target: str, store: bool) -> tuple[str, ...]:
+    """Return the tables to measure; say which of those asked for cannot be."""
+    from xiokv.runtime.bench.catalog import CLUSTER, TABLES
 
-    others = [name for name in names if not TABLES[name].fits(target)]
+    others = [name for name in names if not TABLES[name].fits(target, store)]
     told = [
-        f"table {name} needs {TABLES[name].needs}, and the target is {target}" for name in others
+        f"table {name} needs {CLUSTER}: give --store rados://pool/namespace"
+        if TABLES[name].needs == CLUSTER
+        else f"table {name} needs {TABLES[name].needs}, and the target is {target}"
+        for name in others
     ]
     if others and len(others) == len(names):
         raise click.UsageError(f"nothing to measure: {'; '.join(told)}")
     for line in told:
         click.echo(f"warning: {line}: left out", err=True)
-    return tuple(n for n in names or TABLES if TABLES[n].fits(target))
+    if store and not names:
+        return tuple(name for name, table in TABLES.items() if table.needs == CLUSTER)
+    return tuple(n for n in names or TABLES if TABLES[n].fits(target, store))
 
 
 def _shown(source: Path, names: tuple[str, ...], folder: Path | None, as_json: bool) -> Run:

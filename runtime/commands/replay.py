@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from xiokv.runtime.commands.options import Share, existing, output_path
-from xiokv.runtime.commands.running import queue_options, target_option
+from xiokv.runtime.commands.running import queue_options, store_option, target_option
 from xiokv.runtime.commands.sizes import sizes as size_list
 from xiokv.runtime.errors import RuntimeFault
 
@@ -82,6 +82,7 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
     metavar="PATH",
     help="A key-value namespace, such as /dev/ng0n1, in place of the embedded controller.",
 )
+@store_option
 @click.option(
     "--storage",
     type=click.Choice(("nvme-kv", "memory")),
@@ -114,7 +115,9 @@ def _one_size(ctx: click.Context, param: click.Parameter, value: str) -> int:
     help="Decline this share of the spans, and look in the controller's trace for them.",
 )
 @click.option("--faults", is_flag=True, help="Inject faults into the embedded controller.")
-@click.option("--keep", is_flag=True, help="Leave the donors on the device, all of them.")
+@click.option(
+    "--keep", is_flag=True, help="Leave the donors on the device or in the pool, all of them."
+)
 @click.option(
     "--emit-xio-keys",
     "keys_file",
@@ -146,8 +149,10 @@ def command(**options: Any) -> None:
         raise click.UsageError("give files of plans, or --generate N, and not both")
     if options["save"] and not options["generate"]:
         raise click.UsageError("--save writes plans that are made: it needs --generate")
-    if options["keep"] and not options["device"]:
-        raise click.UsageError("--keep leaves donors on a device: it needs --device")
+    if options["keep"] and not (options["device"] or options["store"] != "memory"):
+        raise click.UsageError(
+            "--keep leaves donors on a device or in a pool: it needs --device or --store"
+        )
     for path in options["plans"]:
         existing(path)
     asked = replaying.Asked(**options)

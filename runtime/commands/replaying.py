@@ -50,6 +50,7 @@ class Asked:
     shards: int
     target: str | None
     device: str | None
+    store: str
     storage: str
     queues: int
     depth: int
@@ -68,6 +69,7 @@ class Asked:
         return Where(
             target=self.target,
             device=self.device,
+            store=self.store,
             in_memory=self.storage == "memory",
             queues=self.queues,
             depth=self.depth,
@@ -116,6 +118,7 @@ def setting(asked: Asked) -> dict[str, Any]:
         "setting": {
             "target": _target(asked),
             "device": asked.device,
+            "store": asked.store,
             "storage": asked.storage,
             "plans": asked.generate or list(asked.plans),
             "shape": asked.shape if asked.generate else None,

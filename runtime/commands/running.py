@@ -1,4 +1,4 @@
-"""Options that several commands have: the device to run on, queue pairs and their depth."""
+"""Options that several commands have: the device, queue pairs and depth, and the store."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ def target_option(command: _F) -> _F:
         "--target",
         help="Kind of device to run on; the first that there is by default."
         " $XIOKV_TARGET overrules it.",
+    )(command)
+
+
+def store_option(command: _F) -> _F:
+    """Add --store."""
+    return click.option(
+        "--store",
+        metavar="URL",
+        default="memory",
+        show_default=True,
+        help="Where the embedded controller keeps values: in its memory, or in a Ceph pool, such as"
+        " rados://pool/namespace?conf=/etc/ceph/ceph.conf&user=client.kv.",
     )(command)
 
 

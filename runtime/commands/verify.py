@@ -6,7 +6,12 @@ import json
 
 import click
 
-from xiokv.runtime.commands.running import QUEUES_MAX, queue_options, target_option
+from xiokv.runtime.commands.running import (
+    QUEUES_MAX,
+    queue_options,
+    store_option,
+    target_option,
+)
 from xiokv.runtime.commands.sizes import sizes as size_list
 from xiokv.runtime.errors import RuntimeFault
 
@@ -47,6 +52,7 @@ Cases of each size:
     help="Of the stamps, the places and the faults.",
 )
 @target_option
+@store_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     queues: int,
@@ -56,12 +62,15 @@ def command(
     faults: bool,
     seed: int,
     target: str | None,
+    store: str,
     as_json: bool,
 ) -> None:
     """Store stamped blocks on the embedded controller, retrieve them, compare every byte.
 
     Each word of a block says which key, place and version it belongs to, so that data which
     is misplaced, stale or torn is recognised. Bytes around the slots are compared, too.
+
+    In a Ceph pool, give it a namespace of its own: it deletes what it stored.
 
     It takes about 100 MiB of memory, or eight times the largest value where that is more.
     """
@@ -73,8 +82,9 @@ def command(
 
     module = load(target)
     rows: list[Row] = []
+    threads = min(queues, THREADS_MAX)
     with (
-        Emulator(threads=min(queues, THREADS_MAX), queues=QUEUES_MAX, seed=seed) as controller,
+        Emulator(threads=threads, queues=QUEUES_MAX, seed=seed, store=store) as controller,
         module.attach(controller, queues=queues, depth=depth) as kv,
     ):
         verifier = Verifier(module, controller, kv, Plan(sizes, count, faults, seed))

@@ -10,8 +10,10 @@ from xiokv.runtime.controller import Controller
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.nvme import passthrough
+from xiokv.runtime.rados import SCHEME
 
 EMULATOR = "emulator"
+POOL = f"{SCHEME}://"
 
 _offered: dict[str, Controller] = {}
 _lock = threading.Lock()
@@ -43,7 +45,8 @@ def opened(name: str, queues: int) -> Iterator[Controller]:
     """Yield the controller of a name: a device is opened and closed, the emulator made once.
 
     Args:
-        name: as `Options.controller` has it.
+        name: as `Options.controller` has it; the URL of a Ceph pool is that of a controller of
+            its own, made once.
         queues: queue pairs that will be created.
     """
     if name.startswith("/"):
@@ -58,9 +61,12 @@ def _here(name: str) -> Controller:
         if name == EMULATOR and name not in _offered:
             # It lives as long as the process, like what is cached in it.
             _offered[name] = Emulator().__enter__()
+        if name.startswith(POOL) and name not in _offered:
+            _offered[name] = Emulator(store=name).__enter__()
         if name in _offered:
             return _offered[name]
         known = ", ".join(sorted({EMULATOR, *_offered}))
     raise ArgumentFault(
-        f"controller is {name!r}; allowed are the path of a device and, in this process: {known}"
+        f"controller is {name!r}; allowed are the path of a device, the URL of a Ceph pool"
+        f" ({POOL}...) and, in this process: {known}"
     )

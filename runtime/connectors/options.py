@@ -18,8 +18,9 @@ class Options:
     """How a connector reaches its namespace, and whose blocks are in it.
 
     Attributes:
-        controller: ``/dev/ng0n1`` or such, ``emulator`` for one that lives in this process, or
-            a name that `controllers.offer` has.
+        controller: ``/dev/ng0n1`` or such, ``emulator`` for one that lives in this process,
+            ``rados://pool/namespace?...`` for one whose values are in a Ceph pool, or a name
+            that `controllers.offer` has.
         tenant: namespace of the tenant.
         policy: namespace within it.
         secret_file: a file of up to 64 bytes, the key of the tenant's digests; all of its

@@ -64,7 +64,7 @@ Outcome Admin::identify(const Sqe &sqe) {
   const uint8_t cns = static_cast<uint8_t>(sqe.dword(10));
   const uint8_t csi = static_cast<uint8_t>(sqe.dword(11) >> 24);
   Status status = emulator::identify(cns, csi, sqe.nsid(), space_.config,
-                                     store_.usage(), data);
+                                     space_.store.usage(), data);
   if (status != Status::success)
     return {status, 0};
   std::vector<Segment> segments;

@@ -10,8 +10,8 @@ namespace xiokv::emulator {
 
 class Admin {
 public:
-  Admin(Namespace &space, const ValueStore &store, QueueTable &queues)
-      : space_(space), store_(store), queues_(queues) {}
+  Admin(Namespace &space, QueueTable &queues)
+      : space_(space), queues_(queues) {}
 
   /// @brief Carry out one command.
   Outcome run(const Sqe &sqe);
@@ -26,7 +26,6 @@ private:
   uint32_t queue_counts() const;
 
   Namespace &space_;
-  const ValueStore &store_;
   QueueTable &queues_;
 };
 

@@ -2,7 +2,7 @@
 #include "commands.h"
 
 #include <algorithm>
-#include <new>
+#include <utility>
 
 #include "exec.h"
 #include "list_page.h"
@@ -22,16 +22,16 @@ Status begin_store(Command &command, const Namespace &space) {
   const Status status = map_buffer(command, space, size);
   if (status != Status::success)
     return status;
-  const std::shared_ptr<uint8_t[]> bytes(new (std::nothrow) uint8_t[size]);
-  if (!bytes)
+  Room room = space.store.allocate(size);
+  if (!room.bytes)
     return Status::capacity_exceeded;
   command.bytes_in += size;
   command.request.operation = Operation::store;
-  command.request.value = {bytes, size};
+  command.request.value = std::move(room.blob);
   const uint8_t options = command.sqe.options();
   command.request.condition = {(options & store_must_exist) != 0,
                                (options & store_must_not_exist) != 0};
-  return gather(space.dma, command.segments, bytes.get(), size);
+  return gather(space.dma, command.segments, room.bytes, size);
 }
 
 Status begin_retrieve(Command &command, const Namespace &space) {
@@ -40,13 +40,17 @@ Status begin_retrieve(Command &command, const Namespace &space) {
   return map_buffer(command, space, command.sqe.size());
 }
 
-/// The page grows as the store hands out keys.
+/// The page grows as the store hands out keys. Those that no command could name
+/// are of a controller with other limits.
 Status begin_list(Command &command, const Namespace &space) {
   command.page = empty_list_page();
   command.request.operation = Operation::list;
-  command.request.sink = [&page = command.page,
-                          room = command.sqe.size()](const Key &key) {
-    return add_to_list_page(page, room, key);
+  command.request.wanted = command.sqe.size();
+  const uint32_t longest = space.config.key_limit();
+  command.request.longest = longest;
+  command.request.sink = [&page = command.page, room = command.sqe.size(),
+                          longest](const Key &key) {
+    return key.length > longest || add_to_list_page(page, room, key);
   };
   return map_buffer(command, space, command.sqe.size());
 }
@@ -68,9 +72,11 @@ Outcome finish_store(const Command &command, const Namespace &space) {
 
 Outcome finish_retrieve(Command &command, const Reply &reply,
                         const Namespace &space) {
+  // Others may have put it there.
+  if (reply.size > space.config.value_max)
+    return {Status::invalid_value_size, 0};
   const uint32_t bytes = std::min(command.sqe.size(), reply.size);
-  const Status status =
-      return_data(command, space, reply.value.bytes.get(), bytes);
+  const Status status = return_data(command, space, reply.value.bytes, bytes);
   return {status, status == Status::success ? reply.size : 0};
 }
 
@@ -90,6 +96,18 @@ Status to_status(Answer answer) {
     return Status::key_exists;
   case Answer::full:
     return Status::capacity_exceeded;
+  case Answer::too_large:
+    return Status::invalid_value_size;
+  case Answer::read_only:
+    return Status::write_protected;
+  case Answer::denied:
+    return Status::operation_denied;
+  case Answer::gone:
+    return Status::invalid_namespace;
+  case Answer::unreachable:
+    return Status::namespace_not_ready;
+  case Answer::cut_off:
+    return Status::controller_pathing_error;
   case Answer::failed:
     break;
   }

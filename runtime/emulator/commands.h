@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,10 +18,12 @@
 
 namespace xiokv::emulator {
 
-/// @brief What commands need of their controller.
+/// @brief What commands and their queues need of their controller.
 struct Namespace {
   const Config &config;
   const Dma &dma;
+  ValueStore &store;
+  std::function<void(uint32_t qid)> wake; ///< Whoever serves that queue.
   std::atomic<bool> delete_missing_fails; ///< Feature 20h, bit 0.
 };
 

@@ -12,11 +12,13 @@ uint32_t page_size_of(uint32_t cc) { return cc >> 7 & 0xf; }
 
 } // namespace
 
-Controller::Controller(const Config &config)
-    : config_(config), registers_(config_), store_(config_),
-      space_{config_, dma_, config_.has(XIOKV_EMU_DELETE_MISSING_FAILS)},
-      queues_(config_, registers_, space_, store_, trace_),
-      admin_(space_, store_, queues_) {}
+Controller::Controller(const Config &config, ValueStore *store)
+    : config_(config), registers_(config_),
+      memory_(store ? nullptr : std::make_unique<MemoryStore>(config_)),
+      store_(store ? *store : *memory_), bells_(config_.threads),
+      space_{config_, dma_, store_, [this](uint32_t qid) { wake(qid); },
+             config_.has(XIOKV_EMU_DELETE_MISSING_FAILS)},
+      queues_(config_, registers_, space_, trace_), admin_(space_, queues_) {}
 
 bool Controller::admin(const Sqe &sqe, uint8_t cqe[cqe_bytes]) {
   follow_enable_bit();
@@ -37,7 +39,7 @@ bool Controller::admin(const Sqe &sqe, uint8_t cqe[cqe_bytes]) {
 bool Controller::start() {
   if (!workers_.running())
     queues_.end_steps();
-  return workers_.start(config_,
+  return workers_.start(config_, bells_, store_,
                         [this](uint32_t worker) { return serve(worker); });
 }
 
@@ -45,6 +47,11 @@ bool Controller::serve(uint32_t worker) {
   if (worker == 0)
     follow_enable_bit();
   return queues_.serve(worker + 1, config_.threads);
+}
+
+/// As QueueTable::serve shares queues out.
+void Controller::wake(uint32_t qid) {
+  bells_[(qid - 1) % config_.threads].ring();
 }
 
 bool Controller::step(uint32_t qid) {

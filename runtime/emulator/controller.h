@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "admin.h"
 #include "memory_store.h"
@@ -15,7 +17,8 @@ namespace xiokv::emulator {
 
 class Controller {
 public:
-  explicit Controller(const Config &config);
+  /// @param store Where values are; without one, in this process's memory.
+  explicit Controller(const Config &config, ValueStore *store = nullptr);
 
   const Registers &registers() const { return registers_; }
   QueueTable &queues() { return queues_; }
@@ -40,12 +43,15 @@ private:
   void disable();
   void enable();
   bool serve(uint32_t worker);
+  void wake(uint32_t qid);
 
   const Config config_;
   Registers registers_;
   Dma dma_;
   Trace trace_;
-  MemoryStore store_;
+  std::unique_ptr<MemoryStore> memory_; ///< Unless a store was given.
+  ValueStore &store_;
+  std::vector<Bell> bells_; ///< Of each worker.
   Namespace space_;
   QueueTable queues_;
   Admin admin_;

@@ -21,6 +21,7 @@ from xiokv.runtime.emulator.faults import FaultKind
 from xiokv.runtime.emulator.options import Options
 from xiokv.runtime.emulator.queue_numbers import QueueNumbers
 from xiokv.runtime.emulator.records import Counters, TraceRecord
+from xiokv.runtime.emulator.store import Store
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.home import Home
 from xiokv.runtime.memory_mode import MemoryMode
@@ -46,19 +47,28 @@ class Emulator(Closing):
 
         Raises:
             ArgumentFault: an option is not allowed.
-            MissingFault: there is no C++ compiler.
+            MissingFault: there is no C++ compiler, or for a store on Ceph no librados.
+            RuntimeFault: a store on Ceph cannot be reached or opened.
         """
         check_options("Emulator", options, [field.name for field in fields(Options)])
         wanted = Options(**options)
         config = wanted.config()
         self._library = library.load()
-        self._handle = library.create(self._library, config)
+        self._store = Store(self._library, wanted.pool)
+        try:
+            self._handle = library.create(self._library, config, self._store.handle)
+        except BaseException:
+            self._store.close()
+            raise
         self._closed = False
         self._home = Home("controller")
         # By driver: where its device has the registers, and what reaches that device's memory.
         self._drivers: dict[Driver, tuple[int, library.DmaHook | None]] = {}
         weakref.finalize(
-            self, _destroy, self._library, self._handle, self._home, self._drivers, self.registers
+            self,
+            _destroy,
+            *(self._library, self._handle, self._store, self._home),
+            *(self._drivers, self.registers),
         )
         self._bar = self.registers
         self._threads = wanted.thread_count
@@ -87,6 +97,7 @@ class Emulator(Closing):
             self._call("reset")
             self._numbers.lose_all()
             self._closed = True
+            self._store.close()
 
     # Controller
 
@@ -291,7 +302,12 @@ class Emulator(Closing):
 
 
 def _destroy(
-    functions: ctypes.CDLL, handle: int, home: Home, drivers: Iterable[Driver], registers: int
+    functions: ctypes.CDLL,
+    handle: int,
+    store: Store,
+    home: Home,
+    drivers: Iterable[Driver],
+    registers: int,
 ) -> None:
     """Free a controller, but not in a child of fork, which has no thread to join."""
     if not home.is_here:
@@ -300,3 +316,4 @@ def _destroy(
         with suppress(RuntimeFault):
             driver.unregister(registers)
     functions.xiokv_emu_destroy(handle)
+    store.close()

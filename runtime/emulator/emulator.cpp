@@ -7,6 +7,7 @@
 #include "controller.h"
 
 using xiokv::emulator::Controller;
+using xiokv::emulator::ValueStore;
 
 struct xiokv_emu : Controller {
   using Controller::Controller;
@@ -20,10 +21,20 @@ xiokv_emu *refuse(const std::string &reason, char *error, size_t size) {
   return nullptr;
 }
 
+ValueStore *store_at(xiokv_emu_store *store) {
+  return reinterpret_cast<ValueStore *>(store);
+}
+
 } // namespace
 
 xiokv_emu *xiokv_emu_create(const xiokv_emu_config *config, char *error,
                             size_t error_size) {
+  return xiokv_emu_create_on(config, nullptr, error, error_size);
+}
+
+xiokv_emu *xiokv_emu_create_on(const xiokv_emu_config *config,
+                               xiokv_emu_store *store, char *error,
+                               size_t error_size) {
   xiokv::emulator::Config completed;
   std::string reason;
   if (config == nullptr)
@@ -31,11 +42,13 @@ xiokv_emu *xiokv_emu_create(const xiokv_emu_config *config, char *error,
   if (!xiokv::emulator::complete(*config, completed, reason))
     return refuse(reason, error, error_size);
   try {
-    return new xiokv_emu(completed);
+    return new xiokv_emu(completed, store_at(store));
   } catch (const std::exception &failure) {
     return refuse(failure.what(), error, error_size);
   }
 }
+
+void xiokv_emu_store_close(xiokv_emu_store *store) { delete store_at(store); }
 
 void xiokv_emu_destroy(xiokv_emu *emu) { delete emu; }
 

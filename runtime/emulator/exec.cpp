@@ -94,8 +94,8 @@ Status begin_exec(Command &command, const Namespace &space) {
 Outcome finish_exec(Command &command, const Reply &reply,
                     const Namespace &space) {
   const ExecOperation *operation = find_operation(command.sqe.dword(13));
-  const ExecOutput output = operation->run(
-      {reply.value.bytes.get(), reply.size}, exec_input(command));
+  const ExecOutput output =
+      operation->run({reply.value.bytes, reply.size}, exec_input(command));
   const Bytes bytes = output.bytes();
   const uint32_t returned = std::min(bytes.size, output_room(command.sqe));
   const Status status = return_data(command, space, bytes.first, returned);

@@ -134,6 +134,11 @@ class DmaHook(ctypes.Structure):
 _EMU = ctypes.c_void_p
 _FUNCTIONS = {
     "create": (_EMU, (ctypes.POINTER(Config), ctypes.c_char_p, ctypes.c_size_t)),
+    "create_on": (
+        _EMU,
+        (ctypes.POINTER(Config), ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t),
+    ),
+    "store_close": (None, (ctypes.c_void_p,)),
     "destroy": (None, (_EMU,)),
     "registers": (ctypes.c_void_p, (_EMU,)),
     "registers_size": (ctypes.c_uint64, (_EMU,)),
@@ -168,10 +173,16 @@ def load() -> ctypes.CDLL:
     return open_compiled(recipe(), "host library", "xiokv_emu_", _FUNCTIONS)
 
 
-def create(functions: ctypes.CDLL, config: Config) -> int:
-    """Return a new controller; refuse a configuration as the C side puts it."""
+def create(functions: ctypes.CDLL, config: Config, store: int | None) -> int:
+    """Return a new controller; refuse a configuration as the C side puts it.
+
+    Args:
+        functions: the library.
+        config: what it is made with.
+        store: where values are; None for the controller's own memory.
+    """
     error = ctypes.create_string_buffer(_ERROR_BYTES)
-    handle = functions.xiokv_emu_create(config, error, len(error))
+    handle = functions.xiokv_emu_create_on(config, store, error, len(error))
     if not handle:
         raise ArgumentFault(error.value.decode(errors="replace"))
     return int(handle)

@@ -16,13 +16,18 @@ inline std::vector<uint8_t> empty_list_page() {
   return std::vector<uint8_t>(4, 0);
 }
 
+/// @brief Bytes that a key takes in a page.
+inline size_t list_entry_bytes(const Key &key) {
+  return (2u + key.length + 3u) / 4u * 4u;
+}
+
 /// @brief Append a key, whole or not at all.
 /// @param room Bytes of the host's buffer.
 /// @return Whether it had room.
 inline bool add_to_list_page(std::vector<uint8_t> &page, uint64_t room,
                              const Key &key) {
   const size_t at = page.size();
-  const size_t bytes = (2u + key.length + 3u) / 4u * 4u;
+  const size_t bytes = list_entry_bytes(key);
   if (at + bytes > room)
     return false;
   page.resize(at + bytes, 0);

@@ -88,7 +88,7 @@ MemoryStore::MemoryStore(const Config &config)
       hashed_(config.has(XIOKV_EMU_HASHED_LIST)),
       wrap_(config.has(XIOKV_EMU_WRAP_LIST)) {}
 
-std::unique_ptr<Session> MemoryStore::open() {
+std::unique_ptr<Session> MemoryStore::open(Wake) {
   return std::make_unique<MemorySession>(*this);
 }
 

@@ -31,7 +31,7 @@ public:
   /// @brief Take limits and List order from a configuration.
   explicit MemoryStore(const Config &config);
 
-  std::unique_ptr<Session> open() override;
+  std::unique_ptr<Session> open(Wake wake) override;
   Usage usage() const override;
 
   /// @brief Carry out a request on the calling thread.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
+from xiokv.runtime import rados
 from xiokv.runtime.arguments import integer, within
 from xiokv.runtime.emulator.library import THREADS_MAX, Config
 from xiokv.runtime.errors import ArgumentFault
 
-STORES = ("memory",)
+#: Where values may be: the word for the controller's own memory, and a URL's scheme.
+STORES = ("memory", f"{rados.SCHEME}://")
 
 # Bits of xiokv_emu_config.flags.
 _FLAGS = {
@@ -41,6 +43,9 @@ _NUMBERS = {
     "active_format": 32,
     "seed": 64,
 }
+
+# What the controller's own memory has, and a cluster decides for itself.
+_MEMORY_ONLY = ("capacity", "max_keys", "hashed_list", "wrap_list")
 
 # Numbers whose 0 stands for no limit or for the number itself; of others, the C side takes
 # 0 for "the default", which an explicit 0 is not.
@@ -76,7 +81,9 @@ class Options:
         exec: opcode 83h is the vendor command Exec; else there is none.
         exec_input_length: an Exec's CDW10 is the length of its input alone.
         seed: of faults and of the order of steps.
-        store: where values are kept, one of `STORES`.
+        store: where values are kept: "memory", or the URL of a Ceph pool and namespace, as
+            `RadosUrl` takes it. Of a pool, `capacity` and `max_keys` are its quota's business,
+            and the order of List is its own.
     """
 
     threads: int | None = None
@@ -112,14 +119,37 @@ class Options:
         Raises:
             ArgumentFault: an option does not fit.
         """
-        if self.store not in STORES:
-            raise ArgumentFault(f"store is {self.store!r}; allowed are: {', '.join(STORES)}")
+        self._check_store()
         threads = within("threads", self.thread_count, 0, THREADS_MAX)
         cpus = self._cores(threads)
         numbers = {name: self._number(name) for name in _NUMBERS}
         flags = sum(bit for name, bit in _FLAGS.items() if getattr(self, name))
         flags |= _PINNED if cpus else 0
         return Config(threads=threads or 1, flags=flags, cpus=tuple(cpus), **numbers)
+
+    @property
+    def pool(self) -> rados.RadosUrl | None:
+        """Where values are in a cluster; None for the controller's own memory.
+
+        Raises:
+            ArgumentFault: `store` is neither.
+        """
+        if self.store == STORES[0]:
+            return None
+        if not isinstance(self.store, str) or not self.store.startswith(STORES[1]):
+            raise ArgumentFault(f"store is {self.store!r}; allowed are: {', '.join(STORES)}...")
+        return rados.RadosUrl.parse(self.store)
+
+    def _check_store(self) -> None:
+        if self.pool is None:
+            return
+        for field in fields(self):
+            name = field.name
+            if name in _MEMORY_ONLY and getattr(self, name) != field.default:
+                raise ArgumentFault(
+                    f"{name} is of the store in memory; of a Ceph pool, a quota limits what"
+                    " is stored, and the order of List is the cluster's: leave it out"
+                )
 
     @property
     def thread_count(self) -> int:

@@ -26,9 +26,9 @@ uint32_t *zeroed(uint32_t *doorbell) {
 } // namespace
 
 QueueTable::QueueTable(const Config &config, const Registers &registers,
-                       const Namespace &space, ValueStore &store, Trace &trace)
-    : config_(config), registers_(registers), space_(space), store_(store),
-      trace_(trace), cqs_(config.queues + 1), slots_(config.queues + 1) {}
+                       const Namespace &space, Trace &trace)
+    : config_(config), registers_(registers), space_(space), trace_(trace),
+      cqs_(config.queues + 1), slots_(config.queues + 1) {}
 
 /// Lets the visitor work on a queue, if it exists, while nobody serves it.
 template <class Visitor>
@@ -69,7 +69,8 @@ Status QueueTable::create_sq(uint32_t qid, Ring ring, uint32_t cqid) {
     return Status::cq_invalid;
   auto queue = std::make_unique<SubmissionQueue>(
       static_cast<uint16_t>(qid), ring, zeroed(registers_.sq_tail(qid)),
-      *cqs_[cqid], space_, store_.open(), trace_);
+      *cqs_[cqid], space_, space_.store.open([this, qid] { space_.wake(qid); }),
+      trace_);
   for (const Fault &fault : faults_)
     queue->faults().add(fault);
   if (killed_)

@@ -27,7 +27,7 @@ struct alignas(line_bytes) Slot {
 class QueueTable {
 public:
   QueueTable(const Config &config, const Registers &registers,
-             const Namespace &space, ValueStore &store, Trace &trace);
+             const Namespace &space, Trace &trace);
 
   Status create_cq(uint32_t qid, Ring ring);
   Status create_sq(uint32_t qid, Ring ring, uint32_t cqid);
@@ -66,7 +66,6 @@ private:
   const Config &config_;
   const Registers &registers_;
   const Namespace &space_;
-  ValueStore &store_;
   Trace &trace_;
 
   /// Held by whoever changes the table, visits all of it or reads what follows;

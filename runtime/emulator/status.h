@@ -15,9 +15,12 @@ enum class Status : uint16_t {
   data_transfer_error = 0x04,
   invalid_namespace = 0x0b,
   prp_offset_invalid = 0x13,
+  operation_denied = 0x15,
+  write_protected = 0x20,
 
   // Of the key-value command set.
   capacity_exceeded = 0x81,
+  namespace_not_ready = 0x82,
   invalid_value_size = 0x85,
   invalid_key_size = 0x86,
   key_missing = 0x87,
@@ -31,6 +34,9 @@ enum class Status : uint16_t {
   invalid_interrupt_vector = 0x108,
   invalid_queue_deletion = 0x10c,
   feature_not_saveable = 0x10d,
+
+  // Of the way to what is stored, SCT 3.
+  controller_pathing_error = 0x360,
 };
 
 /// @brief Whether a status is one of the key-value command set's.

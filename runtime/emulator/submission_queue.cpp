@@ -184,7 +184,10 @@ void SubmissionQueue::collect() {
   for (Reply reply; session_->poll(reply);) {
     Task &task = *reinterpret_cast<Task *>(reply.token);
     --submitted_;
-    end(task, finish(task.command, reply, space_));
+    const Outcome outcome = finish(task.command, reply, space_);
+    // Its bytes may still be on their way.
+    task.command.request.value = std::move(reply.value);
+    end(task, outcome);
   }
 }
 

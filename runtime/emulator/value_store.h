@@ -9,9 +9,11 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 
 #include "bytes.h"
 #include "config.h"
@@ -45,8 +47,15 @@ private:
 /// @brief A value, or its first bytes. Its bytes never change, so that whoever
 /// holds a blob may read it while the key gets another value.
 struct Blob {
-  std::shared_ptr<const uint8_t[]> bytes;
+  const uint8_t *bytes = nullptr;
   uint32_t size = 0;
+  std::shared_ptr<const void> owner; ///< Keeps the bytes; its store's business.
+};
+
+/// @brief Memory for a value that is going to be stored.
+struct Room {
+  uint8_t *bytes = nullptr; ///< Null where there is no memory.
+  Blob blob;                ///< The same memory, for the request.
 };
 
 /// @brief What a Store asks of the key's presence.
@@ -65,13 +74,28 @@ struct Request {
   Operation operation = Operation::exist;
   uint64_t token = 0; ///< Comes back in the reply.
   Key key;            ///< List: the first key wanted; length 0: from the start.
-  Blob value;         ///< Store: the value.
+  Blob value;         ///< Store: the value, in memory that the store allocated.
   Condition condition;
-  uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed.
-  KeySink sink;        ///< List: called in order until it returns false.
+  uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed. List:
+                       ///< bytes that the keys may take as a page has them.
+  uint32_t longest = key_bytes; ///< List: no key is wanted that is longer.
+  KeySink sink; ///< List: called in order until it returns false, by the
+                ///< thread that submits or polls.
 };
 
-enum class Answer { done, missing, exists, full, failed };
+enum class Answer {
+  done,
+  missing,
+  exists,
+  full,
+  too_large,   ///< The store takes no value of that size.
+  read_only,   ///< The store was opened so.
+  denied,      ///< The store does not let this user do that.
+  gone,        ///< What the store was opened on is no more.
+  unreachable, ///< No reply within the store's deadline; it may come back.
+  cut_off,     ///< The store has shut this client out.
+  failed,
+};
 
 struct Reply {
   uint64_t token = 0;
@@ -99,13 +123,36 @@ public:
   virtual bool poll(Reply &reply) = 0;
 };
 
+/// @brief Called by any thread when a session may have replies: whoever polls
+/// it need not look before.
+using Wake = std::function<void()>;
+
 /// @brief A store. Sessions of different queues work at the same time; the
 /// store outlives them.
 class ValueStore {
 public:
   virtual ~ValueStore() = default;
-  virtual std::unique_ptr<Session> open() = 0;
+
+  /// @brief Open a session.
+  /// @param wake For replies that come by themselves; a store that replies at
+  /// once never calls it. Not called any more when the session is closed.
+  virtual std::unique_ptr<Session> open(Wake wake) = 0;
+
+  /// @brief For how long a reply may lie unseen; 0 where replies come at once.
+  /// A thread that waits for later ones leaves its core to others meanwhile.
+  virtual std::chrono::microseconds nap() const { return {}; }
+
+  /// @brief Allocate memory for a value.
+  virtual Room allocate(uint32_t size) const;
+
+  /// @brief What is stored; zeros where the store cannot tell.
   virtual Usage usage() const = 0;
 };
+
+/// @brief Ordinary memory, shared by whoever holds the blob.
+inline Room ValueStore::allocate(uint32_t size) const {
+  const std::shared_ptr<uint8_t[]> bytes(new (std::nothrow) uint8_t[size]);
+  return {bytes.get(), {bytes.get(), size, bytes}};
+}
 
 } // namespace xiokv::emulator

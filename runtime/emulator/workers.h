@@ -11,7 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "bell.h"
 #include "config.h"
+#include "value_store.h"
 
 namespace xiokv::emulator {
 
@@ -26,8 +28,11 @@ public:
   ~Workers() { stop(); }
 
   /// @brief Start the threads unless they run.
+  /// @param bells One a worker: each ends a rest. They outlive the threads.
+  /// @param store Says how long an idle thread may nap.
   /// @return Whether they run.
-  bool start(const Config &config, const Round &round);
+  bool start(const Config &config, std::vector<Bell> &bells,
+             const ValueStore &store, const Round &round);
 
   /// @brief Stop and join the threads, if any.
   void stop();
@@ -36,8 +41,10 @@ public:
 
 private:
   void join();
-  bool start_one(const Config &config, const Round &round, uint32_t worker);
-  void poll(const Round &round, uint32_t worker, bool rests) const;
+  bool start_one(const Config &config, Bell &bell, const ValueStore &store,
+                 const Round &round, uint32_t worker);
+  void poll(const Round &round, uint32_t worker, Bell *bell,
+            const ValueStore &store) const;
 
   std::mutex mutex_; ///< Held by start and stop.
   std::vector<std::thread> threads_;

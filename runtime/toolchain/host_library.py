@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xiokv.runtime.toolchain.recipes import Recipe, Sources, library_recipe
+from xiokv.runtime.toolchain.recipes import Recipe, Sources, found, library_recipe
 
 #: What a program that was linked with the library looks for.
 SONAME = "libxiokv.so.1"
@@ -29,9 +29,9 @@ def capi_recipe(generator: str) -> Recipe:
     """Return how the library is made: all units as one, in a third of the time."""
     root = Path(__file__).parents[2]
     folders = (*_CONTROLLERS, _FOLDER)
-    *included, unit = [path for folder in folders for path in _found(root, folder, "*.cpp")]
-    headers = [path for folder in folders for path in _found(root, folder, "*.h")]
-    headers += [*_found(root, _HEADERS, "*.h"), *_found(root, _HEADERS, "xiokv/**/*.h")]
+    *included, unit = [path for folder in folders for path in found(root, folder, "*.cpp")]
+    headers = [path for folder in folders for path in found(root, folder, "*.h")]
+    headers += [*found(root, _HEADERS, "*.h"), *found(root, _HEADERS, "xiokv/**/*.h")]
     sources = Sources(root, (unit,), _HEADERS, (*included, unit, *headers, _EXPORTS))
     flags = (
         *_FLAGS,
@@ -40,8 +40,3 @@ def capi_recipe(generator: str) -> Recipe:
     )
     description = {"kind": "host library", "generator": generator}
     return library_recipe(SONAME, sources, flags, description)
-
-
-def _found(root: Path, folder: str, pattern: str) -> list[str]:
-    paths = sorted((root / folder).glob(pattern))
-    return [f"{folder}/{path.relative_to(root / folder).as_posix()}" for path in paths]

@@ -107,6 +107,12 @@ def library_recipe(
     return Recipe((Output(name, arch),), sources, flags, {**description, "arch": arch})
 
 
+def found(root: Path, folder: str, pattern: str) -> list[str]:
+    """Return the files of a folder that a pattern names, relative to `root`, in order."""
+    paths = sorted((root / folder).glob(pattern))
+    return [f"{folder}/{path.relative_to(root / folder).as_posix()}" for path in paths]
+
+
 def sha256(path: Path) -> str:
     """Return the hash of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -79,6 +79,15 @@ missing_packages() {
     done
 }
 
+# set_up_optional YES WHAT ["PROBE PACKAGE"...]: install what is missing of the packages, and
+# go on without WHAT where they cannot be had.
+set_up_optional() {
+    local yes=$1 what=$2 missing
+    mapfile -t missing < <(missing_packages "${@:3}")
+    ((${#missing[@]} == 0)) || (install_packages "$yes" "${missing[@]}") ||
+        echo "${script##*/}: going on without $what" >&2
+}
+
 # make_venv PYTHON EXTRA: make .venv and install this checkout into it, editable. Nothing is
 # done while the stamps say that this root, interpreter and pyproject.toml were installed.
 # An environment made for another root or interpreter is made anew.

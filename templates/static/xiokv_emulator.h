@@ -22,6 +22,10 @@ extern "C" {
 /// @brief A controller.
 typedef struct xiokv_emu xiokv_emu;
 
+/// @brief Where values are that outlive a controller, such as a Ceph pool; a
+/// library of its own opens one.
+typedef struct xiokv_emu_store xiokv_emu_store;
+
 /// @brief Bits of xiokv_emu_config.flags.
 enum xiokv_emu_flags {
   XIOKV_EMU_STRICT = 1 << 0,      ///< Non-zero reserved bits: status 02h.
@@ -174,7 +178,20 @@ struct xiokv_emu_dma {
 xiokv_emu *xiokv_emu_create(const struct xiokv_emu_config *config, char *error,
                             size_t error_size);
 
-/// @brief Stop the worker threads and end the controller with its values.
+/// @brief Make a controller whose values are in a store.
+/// @param store To be closed after the controller; several controllers may
+/// share one. Members `capacity` and `max_keys` of the configuration are only
+/// reported: its own limits count.
+/// @return As for xiokv_emu_create.
+xiokv_emu *xiokv_emu_create_on(const struct xiokv_emu_config *config,
+                               xiokv_emu_store *store, char *error,
+                               size_t error_size);
+
+/// @brief Close a store that no controller uses any more; NULL is none.
+void xiokv_emu_store_close(xiokv_emu_store *store);
+
+/// @brief Stop the worker threads and end the controller; values in its own
+/// memory end with it.
 void xiokv_emu_destroy(xiokv_emu *emu);
 
 /// @brief BAR 0: CAP at 0, VS 8, CC 14h, CSTS 1Ch, doorbells from 1000h.

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from xiokv.runtime.bench.catalog import TABLES
 from xiokv.runtime.commands.bench import TABLE_NAMES
 
-HOST_TABLES = [name for name in TABLE_NAMES if name != "device"]
+HOST_TABLES = [name for name in TABLE_NAMES if TABLES[name].fits("host")]
 
 
 def test_a_run_says_what_it_is_of(document: dict[str, Any]) -> None:
@@ -82,3 +83,7 @@ def rows_of(document: dict[str, Any], table: str) -> list[dict[str, Any]]:
 
 def same_case(row: dict[str, Any], other: dict[str, Any]) -> bool:
     return (row["case"], row["setting"]) == (other["case"], other["setting"])
+
+
+def test_the_command_knows_the_tables_of_the_catalog() -> None:
+    assert list(TABLES) == list(TABLE_NAMES)

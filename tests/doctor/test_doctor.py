@@ -11,7 +11,7 @@ import pytest
 
 from xiokv.codegen import cli
 from xiokv.codegen.commands import doctor
-from xiokv.codegen.doctor import gpus, namespaces
+from xiokv.codegen.doctor import ceph, gpus, namespaces
 from xiokv.codegen.doctor.finding import State
 from xiokv.codegen.doctor.machine import Machine
 
@@ -132,6 +132,27 @@ def test_what_nobody_needs_is_a_note(machine) -> None:
     findings = [*gpus.amd(bare, needed=False), *gpus.nvidia(bare, needed=False)]
     assert {finding.state for finding in findings} == {State.NOTE}
     assert all(finding.advice for finding in findings)
+
+
+HEADER = "usr/include/rados/librados.hpp="
+
+
+@pytest.mark.parametrize(
+    ("files", "opens", "state", "said"),
+    [
+        ([HEADER], True, State.OK, "librados.so.2, /usr/include/rados/librados.hpp"),
+        ([HEADER], False, State.NOTE, "no librados.so.2; for a store on Ceph install libradospp"),
+        ([], True, State.NOTE, "no rados/librados.hpp; for a store on Ceph install"),
+        ([], False, State.NOTE, "no librados.so.2, no rados/librados.hpp; for a store on Ceph"),
+    ],
+)
+def test_a_store_on_ceph_needs_librados_and_its_header(
+    machine, files: list[str], opens: bool, state: State, said: str
+) -> None:
+    looked_at = machine(*files, opens=lambda library: opens and library == "librados.so.2")
+    finding = by_name(ceph.ceph(looked_at))["librados"]
+    assert finding.state is state
+    assert said in f"{finding.seen}; {finding.advice}"
 
 
 def test_a_namespace_without_a_block_device_may_be_key_value(machine) -> None:

@@ -28,7 +28,7 @@ Reply answer_to(const Request &request) {
     reply.answer = Answer::failed;
   const std::shared_ptr<uint8_t[]> bytes(new uint8_t[4]);
   std::memset(bytes.get(), request.key.bytes[0], 4);
-  reply.value = {bytes, 4};
+  reply.value = {bytes.get(), 4, bytes};
   reply.size = 4;
   return reply;
 }
@@ -61,6 +61,17 @@ private:
   uint32_t &allowed_;
 };
 
+class LateStore : public ValueStore {
+public:
+  std::unique_ptr<Session> open(Wake) override {
+    return std::make_unique<LateSession>(open_requests, allowed);
+  }
+  Usage usage() const override { return {}; }
+
+  std::vector<Request *> open_requests;
+  uint32_t allowed = 0;
+};
+
 /// A queue pair with a Retrieve of 4 bytes for each key.
 struct Bench {
   static constexpr uint32_t depth = 8;
@@ -81,7 +92,7 @@ struct Bench {
   }
 
   void allow(uint32_t replies) {
-    allowed = replies;
+    store.allowed = replies;
     queue->serve();
   }
 
@@ -97,8 +108,7 @@ struct Bench {
   alignas(64) uint8_t memory[cq_at + 16 * depth] = {};
   alignas(8) uint8_t data[32] = {};
   uint32_t tail = 0, head = 0;
-  std::vector<Request *> open;
-  uint32_t allowed = 0;
+  LateStore store;
 
   Config config = [] {
     xiokv_emu_config given = {};
@@ -110,18 +120,18 @@ struct Bench {
   }();
   Dma dma;
   Trace trace;
-  Namespace space{config, dma, {false}};
+  Namespace space{config, dma, store, [](uint32_t) {}, {false}};
   CompletionQueue cq{
       {reinterpret_cast<uint64_t>(memory + cq_at), depth}, &head, dma, trace};
   std::unique_ptr<SubmissionQueue> queue = std::make_unique<SubmissionQueue>(
       uint16_t{1}, Ring{reinterpret_cast<uint64_t>(memory), depth}, &tail, cq,
-      space, std::make_unique<LateSession>(open, allowed), trace);
+      space, store.open({}), trace);
 };
 
 void check_late_and_out_of_order() {
   Bench bench("abc");
   bench.allow(0);
-  CHECK(bench.open.size() == 3 && !bench.is_posted(0));
+  CHECK(bench.store.open_requests.size() == 3 && !bench.is_posted(0));
   bench.allow(1);
   CHECK(bench.is_posted(0) && bench.cid(0) == 2 && !bench.is_posted(1));
   CHECK(std::memcmp(bench.data, "\0\0\0\0\0\0\0\0cccc", 12) == 0);
@@ -139,9 +149,9 @@ void check_failure() {
 void check_end_with_requests_open() {
   Bench bench("abcd");
   bench.allow(1);
-  CHECK(bench.open.size() == 3);
+  CHECK(bench.store.open_requests.size() == 3);
   bench.queue.reset();
-  CHECK(bench.open.empty());
+  CHECK(bench.store.open_requests.empty());
 }
 
 } // namespace

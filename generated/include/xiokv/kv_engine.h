@@ -76,6 +76,7 @@ XIOKV_DEVICE uint32_t xiokv_room(const xiokv_engine &engine) {
 /// much as the ring holds.
 template <class Command> XIOKV_DEVICE void xiokv_drive(xiokv_engine &engine) {
   uint32_t last = engine.queue.cq_depth;
+  uint32_t idle = 0;
   for (;;) {
     if (engine.next == engine.end &&
         (engine.exhausted | engine.stopping | engine.closing) == 0 &&
@@ -93,8 +94,10 @@ template <class Command> XIOKV_DEVICE void xiokv_drive(xiokv_engine &engine) {
     if (engine.expired == XIOKV_OVERDUE ||
         (engine.expired == XIOKV_STALLED && freed == 0))
       engine.closing = 1;
-    if (room == 0 && engine.run == 0)
-      xiokv_pause();
+    const bool idles = room == 0 && engine.run == 0;
+    idle = idles ? idle + 1 : 0;
+    if (idles)
+      xiokv_pause(idle);
   }
 }
 

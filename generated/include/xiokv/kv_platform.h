@@ -41,7 +41,7 @@
 /// - xiokv_shared_add, xiokv_shared_swap_if: atomics of the workgroup.
 ///   xiokv_device_add32, xiokv_device_add64: atomics of the device.
 /// - xiokv_clock: a counter of constant rate. xiokv_pause: a hint while
-///   waiting.
+///   waiting, with the number of times in a row.
 ///
 /// No primitive traps, prints or calls a device library. Tests name another
 /// platform in XIOKV_PLATFORM_HEADER.

@@ -128,8 +128,8 @@ struct bench_patience {
 /// @return Whether the wait has taken the batch's deadline.
 XIOKV_DEVICE bool bench_is_overdue(bench_patience &patience,
                                    const xiokv_batch &batch) {
-  xiokv_pause();
-  if (++patience.polls % BENCH_POLLS_A_LOOK != 0)
+  xiokv_pause(++patience.polls);
+  if (patience.polls % BENCH_POLLS_A_LOOK != 0)
     return false;
   const uint64_t now = xiokv_clock();
   if (patience.since == 0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from xiokv.runtime.bench.cores import serving
 from xiokv.runtime.controller import Controller
 from xiokv.runtime.emulator import Emulator
+from xiokv.runtime.emulator.options import STORES
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.keyspace import Keyspace
@@ -21,6 +22,7 @@ from xiokv.runtime.nvme import passthrough
 from xiokv.runtime.testing import Faults, Rig
 
 QUEUES_MAX = 64
+MEMORY = STORES[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Where:
     Attributes:
         target: kind of device; None for the first that there is.
         device: a namespace's character device; None for the embedded controller.
+        store: where the embedded controller keeps values.
         in_memory: keep blocks in this process, without any controller.
         queues: queue pairs.
         depth: entries of each ring.
@@ -39,6 +42,7 @@ class Where:
 
     target: str | None = None
     device: str | None = None
+    store: str = MEMORY
     in_memory: bool = False
     queues: int = 4
     depth: int = 1024
@@ -53,6 +57,8 @@ class Where:
         """
         if self.in_memory and (self.target or self.device):
             raise ArgumentFault("the storage in memory has neither a target nor a device")
+        if self.store != MEMORY and (self.in_memory or self.device):
+            raise ArgumentFault("the store is that of the embedded controller: leave --store out")
         if self.faults and (self.in_memory or self.device):
             raise ArgumentFault("faults are those of the embedded controller: leave --faults out")
 
@@ -107,4 +113,6 @@ def _rig(where: Where, module: Module, controller: Controller, kv: KV) -> Rig | 
 def _embedded(where: Where, module: Module) -> Emulator:
     """Return a controller with a thread a queue, on cores of their own where there are enough."""
     cpus, threads = serving(where.queues, module.target)
-    return Emulator(cpus=cpus, threads=threads, queues=QUEUES_MAX, seed=where.seed)
+    return Emulator(
+        cpus=cpus, threads=threads, queues=QUEUES_MAX, seed=where.seed, store=where.store
+    )

@@ -120,14 +120,64 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 
 /// @brief Calls of xiokv_pause for each time that the core is given up.
 #define XIOKV_PAUSES_A_YIELD 64u
+/// @brief Calls in a row from which on the core is left to others for a while:
+/// some ten microseconds, longer than a device near by takes for anything.
+/// Where it came to that, the next wait needs half as many, down to the fewest.
+#define XIOKV_PAUSES_A_REST 256u
+#define XIOKV_FEWEST_PAUSES 16u
+#define XIOKV_SHORTEST_REST 20000u  ///< Nanoseconds.
+#define XIOKV_LONGEST_REST 1000000u ///< Nanoseconds.
+
+/// @brief What a thread has seen of its waits; times are nanoseconds.
+struct xiokv_patience {
+  uint32_t pauses;  ///< Before a wait's first rest.
+  uint32_t rests;   ///< Of the wait so far, or of the last one.
+  uint64_t since;   ///< When the first of them began.
+  uint64_t until;   ///< When the last of them ended.
+  uint64_t typical; ///< What recent waits took.
+};
+
+XIOKV_DEVICE void xiokv_learn_wait(xiokv_patience &patience) {
+  if (patience.rests != 0) {
+    if (patience.pauses > XIOKV_FEWEST_PAUSES)
+      patience.pauses /= 2;
+    const uint64_t last = patience.until - patience.since;
+    patience.typical = (3 * patience.typical + last) / 4;
+  } else if (patience.pauses < XIOKV_PAUSES_A_REST) {
+    patience.pauses *= 2;
+  }
+  patience.rests = 0;
+}
+
+/// @brief Sleep: at first for half of what waits took, then for an eighth of
+/// what this one took so far. So much later, at most, is its end seen.
+XIOKV_DEVICE void xiokv_sleep(xiokv_patience &patience) {
+  const uint64_t now = xiokv_clock();
+  if (patience.rests++ == 0)
+    patience.since = now;
+  uint64_t time =
+      patience.rests == 1 ? patience.typical / 2 : (now - patience.since) / 8;
+  if (time < XIOKV_SHORTEST_REST)
+    time = XIOKV_SHORTEST_REST;
+  if (time > XIOKV_LONGEST_REST)
+    time = XIOKV_LONGEST_REST;
+  const timespec rest = {0, static_cast<long>(time)};
+  nanosleep(&rest, nullptr);
+  patience.until = xiokv_clock();
+}
 
 /// @brief Wait a moment; now and then let another thread have the core, since
 /// where cores are few it may be the controller's.
-XIOKV_DEVICE void xiokv_pause() {
+XIOKV_DEVICE void xiokv_pause(uint32_t in_a_row = 1) {
   // Initial-exec: gcc 12's leak check misreads so small a dynamic TLS block.
-  static thread_local uint32_t pauses
-      __attribute__((tls_model("initial-exec"))) = 0;
-  if (++pauses % XIOKV_PAUSES_A_YIELD == 0)
+  static thread_local xiokv_patience patience
+      __attribute__((tls_model("initial-exec"))) = {XIOKV_PAUSES_A_REST, 0, 0,
+                                                    0, 0};
+  if (in_a_row == 1)
+    xiokv_learn_wait(patience);
+  if (in_a_row >= patience.pauses)
+    xiokv_sleep(patience);
+  else if (in_a_row % XIOKV_PAUSES_A_YIELD == 0)
     sched_yield();
 #if defined(__x86_64__)
   else

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "cluster.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace xiokv::rados {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string text_or(const char *given, const char *otherwise) {
+  return given && *given ? given : otherwise;
+}
+
+/// Options of librados are whole seconds, and 0 is for ever.
+std::string whole_seconds(milliseconds time) {
+  return std::to_string((time.count() + 999) / 1000);
+}
+
+std::string reason(int result) { return std::strerror(-result); }
+
+[[noreturn]] void refuse(const std::string &what, int result) {
+  throw Refusal(what + ": " + reason(result));
+}
+
+/// Looked at before any other member.
+const xiokv_rados_config &of_known_size(const xiokv_rados_config &given) {
+  if (given.struct_size != sizeof given)
+    throw Refusal("struct_size is " + std::to_string(given.struct_size) +
+                  "; this library was compiled for " +
+                  std::to_string(sizeof given));
+  return given;
+}
+
+} // namespace
+
+Place::Place(const xiokv_rados_config &given)
+    : pool(text_or(of_known_size(given).pool, "")),
+      name_space(text_or(given.name_space, "")),
+      user(text_or(given.user, "client.admin")),
+      cluster(text_or(given.cluster, "ceph")), conf(text_or(given.conf, "")),
+      keyring(text_or(given.keyring, "")), timeout(given.timeout_ms),
+      connect_timeout(given.connect_timeout_ms),
+      read_only((given.flags & XIOKV_RADOS_READ_ONLY) != 0) {
+  if (pool.empty())
+    throw Refusal("no pool is named");
+  if (name_space == librados::all_nspaces)
+    throw Refusal("the namespace stands for all of them; name one");
+  if ((given.flags & ~uint32_t{XIOKV_RADOS_READ_ONLY}) != 0)
+    throw Refusal("flags has bits that mean nothing here");
+  if (given.timeout_ms == 0 || given.connect_timeout_ms == 0)
+    throw Refusal("a timeout is 0 ms; allowed is 1 or more");
+}
+
+Cluster::Cluster(const Place &place) {
+  int result =
+      rados_.init2(place.user.c_str(), place.cluster.c_str(), /*flags=*/0);
+  if (result < 0)
+    refuse("cannot be a client named " + place.user, result);
+  configure(place);
+  result = rados_.connect();
+  if (result < 0)
+    refuse(complaint(result, place), result);
+  result = rados_.ioctx_create(place.pool.c_str(), objects_);
+  if (result == -ENOENT)
+    throw Refusal("the cluster has no pool " + place.pool +
+                  "; make it (ceph osd pool create " + place.pool +
+                  ") or name another");
+  if (result < 0)
+    refuse("cannot open the pool " + place.pool, result);
+  objects_.set_namespace(place.name_space);
+}
+
+/// A configuration file of the default places may be missing: CEPH_ARGS can say
+/// all. One that is named may not.
+void Cluster::configure(const Place &place) {
+  const char *file = place.conf.empty() ? nullptr : place.conf.c_str();
+  int result = rados_.conf_read_file(file);
+  if (result < 0 && file)
+    refuse("cannot read the configuration " + place.conf, result);
+  result = rados_.conf_parse_env(nullptr);
+  if (result < 0)
+    refuse("cannot make use of CEPH_ARGS", result);
+  if (!place.keyring.empty())
+    set("keyring", place.keyring);
+  // The deadline of each operation is the session's. This one is for listings,
+  // whose calls wait.
+  set("rados_osd_op_timeout", whole_seconds(place.timeout));
+  set("rados_mon_op_timeout", whole_seconds(place.timeout));
+  set("client_mount_timeout", whole_seconds(place.connect_timeout));
+  // Else a call waits while so many operations are under way; the depths of the
+  // queues bound them already.
+  set("objecter_inflight_ops", "0");
+  set("objecter_inflight_op_bytes", "0");
+  set("log_to_stderr", "false");
+  set("err_to_stderr", "false");
+}
+
+/// What stands in the way of a connection: the code alone names no file.
+std::string Cluster::complaint(int result, const Place &place) {
+  switch (-result) {
+  case EACCES:
+  case EPERM:
+  case EIO:
+    return "the cluster does not take " + place.user +
+           " by the key in keyring " + get("keyring");
+  case ENOENT:
+  case EINVAL:
+    return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
+           (place.conf.empty() ? "the configuration" : place.conf);
+  }
+  return "cannot reach the cluster as " + place.user + " within " +
+         whole_seconds(place.connect_timeout) + " s";
+}
+
+std::string Cluster::get(const char *option) {
+  std::string value;
+  rados_.conf_get(option, value);
+  return value;
+}
+
+void Cluster::set(const char *option, const std::string &value) {
+  const int result = rados_.conf_set(option, value.c_str());
+  if (result < 0)
+    refuse("cannot set " + std::string(option) + " to " + value, result);
+}
+
+Answer Cluster::answer_to(int result) {
+  if (result >= 0)
+    return Answer::done;
+  switch (-result) {
+  case ENOENT:
+    return pool_is_gone() ? Answer::gone : Answer::missing;
+  case EEXIST:
+    return Answer::exists;
+  case ENOSPC:
+  case EDQUOT:
+    return Answer::full;
+  case EFBIG:
+  case EMSGSIZE:
+    return Answer::too_large;
+  case EPERM:
+  case EACCES:
+    return Answer::denied;
+  case EROFS:
+    return Answer::read_only;
+  case ETIMEDOUT:
+  case ECANCELED:
+  case EAGAIN:
+  case EBUSY:
+  case ENOTCONN:
+  case ECONNRESET:
+    return Answer::unreachable;
+  case ESHUTDOWN: // EBLOCKLISTED
+    return Answer::cut_off;
+  }
+  return Answer::failed;
+}
+
+/// A pool that was deleted answers as a missing object does. The map that says
+/// so is at hand, and this asks it alone: to look a pool's name up would wait
+/// for a monitor.
+bool Cluster::pool_is_gone() {
+  uint32_t position = 0;
+  return objects_.get_object_hash_position2("0", &position) == -ENOENT;
+}
+
+} // namespace xiokv::rados

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief The connection to a Ceph cluster, and the pool that a store is in.
+#pragma once
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include <rados/librados.hpp>
+
+#include "../emulator/value_store.h"
+#include "xiokv_rados.h"
+
+namespace xiokv::rados {
+
+using emulator::Answer;
+
+/// @brief The store cannot be opened; the message is one line for the user.
+class Refusal : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// @brief Where a store is, complete and within its limits.
+struct Place {
+  std::string pool, name_space, user, cluster, conf, keyring;
+  std::chrono::milliseconds timeout, connect_timeout;
+  bool read_only;
+
+  /// @brief Fill in the defaults; refuse what is not allowed.
+  explicit Place(const xiokv_rados_config &given);
+
+  /// @brief For messages.
+  std::string name() const { return pool + "/" + name_space; }
+};
+
+/// @brief Connected from the constructor on.
+class Cluster {
+public:
+  explicit Cluster(const Place &place);
+  ~Cluster() { rados_.shutdown(); }
+  Cluster(const Cluster &) = delete;
+  Cluster &operator=(const Cluster &) = delete;
+
+  /// @brief Objects of the pool and namespace; it may be used by any thread.
+  librados::IoCtx &objects() { return objects_; }
+
+  /// @brief What a return value of an operation on an object means.
+  Answer answer_to(int result);
+
+private:
+  void configure(const Place &place);
+  std::string complaint(int result, const Place &place);
+  std::string get(const char *option);
+  void set(const char *option, const std::string &value);
+  bool pool_is_gone();
+
+  librados::Rados rados_;
+  librados::IoCtx objects_;
+};
+
+} // namespace xiokv::rados

@@ -1,0 +1,95 @@
+"""The library libxiokv_rados: how it is made, and its functions as ctypes declares them.
+
+They mirror ``xiokv_rados.h``, where every member is documented. It is compiled when a store is
+first opened, since it needs librados, which nothing else does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from functools import cache
+from importlib.metadata import version
+
+from xiokv.runtime import toolchain
+from xiokv.runtime.compiled import open_compiled
+from xiokv.runtime.errors import MissingFault, RuntimeFault
+from xiokv.runtime.rados.url import RadosUrl
+
+_READ_ONLY = 1 << 0
+_ERROR_BYTES = 512
+_HEADER = "rados/librados.hpp"
+_HOW = (
+    "a store on Ceph needs librados and its C++ headers: install"
+    f" {toolchain.RADOS_PACKAGES}; all else works without"
+)
+
+
+class Config(ctypes.Structure):
+    """struct xiokv_rados_config."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("timeout_ms", ctypes.c_uint32),
+        ("connect_timeout_ms", ctypes.c_uint32),
+        ("pool", ctypes.c_char_p),
+        ("name_space", ctypes.c_char_p),
+        ("user", ctypes.c_char_p),
+        ("cluster", ctypes.c_char_p),
+        ("conf", ctypes.c_char_p),
+        ("keyring", ctypes.c_char_p),
+    )
+
+
+_FUNCTIONS = {
+    "open": (ctypes.c_void_p, (ctypes.POINTER(Config), ctypes.c_char_p, ctypes.c_size_t)),
+}
+
+
+@cache
+def load() -> ctypes.CDLL:
+    """Return the library with its functions declared, compiling it where needed.
+
+    Raises:
+        MissingFault: there is no C++ compiler, no librados, or no header of it.
+        RuntimeFault: the library could not be compiled or loaded.
+    """
+    recipe = toolchain.rados_recipe(version("xiokv"))
+    try:
+        return open_compiled(recipe, "library of the Ceph store", "xiokv_rados_", _FUNCTIONS)
+    except RuntimeFault as fault:
+        if any(word in str(fault) for word in (_HEADER, "-lrados", "librados.so")):
+            raise MissingFault(f"{_HOW}\n{fault}") from fault
+        raise
+
+
+def open_store(place: RadosUrl) -> int:
+    """Connect to a cluster; return a store for a controller to be made on.
+
+    Raises:
+        MissingFault: as `load` does.
+        RuntimeFault: the cluster cannot be reached, does not know the user, or has no such pool.
+    """
+    config = Config(
+        struct_size=ctypes.sizeof(Config),
+        flags=_READ_ONLY if place.read_only else 0,
+        timeout_ms=_milliseconds(place.timeout),
+        connect_timeout_ms=_milliseconds(place.connect_timeout),
+        pool=place.pool.encode(),
+        name_space=place.name_space.encode(),
+        user=place.entity.encode(),
+        cluster=place.cluster.encode(),
+        conf=place.conf.encode(),
+        keyring=place.keyring.encode(),
+    )
+    error = ctypes.create_string_buffer(_ERROR_BYTES)
+    handle = load().xiokv_rados_open(config, error, len(error))
+    if not handle:
+        reason = error.value.decode(errors="replace")
+        raise RuntimeFault(f"store {place.pool}/{place.name_space}: {reason}")
+    return int(handle)
+
+
+def _milliseconds(time: float) -> int:
+    return math.ceil(time * 1000)

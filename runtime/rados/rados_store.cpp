@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+#include "rados_store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <deque>
+
+#include "object_name.h"
+
+namespace xiokv::rados {
+
+namespace {
+
+using emulator::Operation;
+using emulator::Reply;
+using emulator::Request;
+using librados::bufferlist;
+
+/// The whole value, without a copy.
+bufferlist payload_of(const Memory &value, uint32_t size) {
+  bufferlist list;
+  if (size != 0)
+    list.append(value, 0, size);
+  return list;
+}
+
+/// Called by a thread of librados.
+void land(librados::completion_t, void *argument) {
+  Flight &flight = *static_cast<Flight *>(argument);
+  const std::shared_ptr<Inbox> inbox = flight.inbox;
+  inbox->put(flight);
+}
+
+class RadosSession : public emulator::Session {
+public:
+  RadosSession(RadosStore &store, emulator::Wake wake)
+      : store_(store), inbox_(std::make_shared<Inbox>(std::move(wake))) {
+    objects_.dup(store.cluster().objects());
+  }
+  ~RadosSession() override;
+
+  void submit(Request &request) override;
+  bool poll(Reply &reply) override;
+
+private:
+  bool writes(Operation operation) const {
+    return operation == Operation::store || operation == Operation::erase;
+  }
+
+  Flight &new_flight(const Request &request);
+  int send(Flight &flight, const Request &request);
+  int store(Flight &flight, const Request &request);
+  int retrieve(Flight &flight, const Request &request);
+  int read(Flight &flight, const std::string &name,
+           librados::ObjectReadOperation &operation);
+  int write(Flight &flight, const std::string &name,
+            librados::ObjectWriteOperation &operation);
+  void give_up_overdue();
+  bool end(Flight &flight, Reply &reply);
+  Answer answer(Flight &flight, Reply &reply);
+  void forget(Flight &flight);
+
+  RadosStore &store_;
+  librados::IoCtx objects_;
+  std::shared_ptr<Inbox> inbox_;
+  std::list<std::shared_ptr<Flight>> flights_; ///< Those due first, first.
+  std::vector<Flight *> ended_;                ///< To be told of, last first.
+  std::deque<Reply> refused_;
+};
+
+/// What is cancelled comes back soon; a listing is left to its thread.
+RadosSession::~RadosSession() {
+  for (Flight *flight : ended_)
+    forget(*flight);
+  size_t cancelled = 0;
+  for (const auto &flight : flights_) {
+    flight->given_up = true;
+    if (!flight->completion)
+      continue;
+    objects_.aio_cancel(flight->completion);
+    ++cancelled;
+  }
+  while (cancelled != 0) {
+    inbox_->wait();
+    for (Flight *flight : inbox_->take()) {
+      cancelled -= flight->completion ? 1 : 0;
+      forget(*flight);
+    }
+  }
+  inbox_->close();
+}
+
+void RadosSession::submit(Request &request) {
+  Reply refusal;
+  refusal.token = request.token;
+  refusal.answer = Answer::read_only;
+  if (store_.place().read_only && writes(request.operation))
+    return refused_.push_back(refusal);
+  Flight &flight = new_flight(request);
+  const int result = send(flight, request);
+  if (result == 0)
+    return;
+  refusal.answer = store_.cluster().answer_to(result);
+  refused_.push_back(refusal);
+  forget(flight);
+}
+
+Flight &RadosSession::new_flight(const Request &request) {
+  flights_.push_back(std::make_shared<Flight>());
+  Flight &flight = *flights_.back();
+  flight.place = std::prev(flights_.end());
+  flight.inbox = inbox_;
+  flight.token = request.token;
+  flight.operation = request.operation;
+  flight.due = Clock::now() + store_.place().timeout;
+  return flight;
+}
+
+/// @return 0, or a negative code where nothing is under way.
+int RadosSession::send(Flight &flight, const Request &request) {
+  librados::ObjectReadOperation reading;
+  librados::ObjectWriteOperation writing;
+  switch (request.operation) {
+  case Operation::store:
+    return store(flight, request);
+  case Operation::retrieve:
+    return retrieve(flight, request);
+  case Operation::erase:
+    writing.remove();
+    return write(flight, object_name(request.key), writing);
+  case Operation::exist:
+    reading.assert_exists();
+    return read(flight, object_name(request.key), reading);
+  case Operation::list:
+    flight.sink = request.sink;
+    flight.listing.start = request.key;
+    flight.listing.longest = request.longest;
+    flight.listing.room = request.wanted;
+    flight.listing.hurry = flight.due - store_.place().timeout / 2;
+    return store_.lister().add(*flight.place) ? 0 : -EAGAIN;
+  }
+  return -EOPNOTSUPP;
+}
+
+/// The condition and the value are one operation: either both or neither.
+int RadosSession::store(Flight &flight, const Request &request) {
+  if (store_.adrift().is_full())
+    return -ETIMEDOUT;
+  flight.stored = std::static_pointer_cast<const Memory>(request.value.owner);
+  librados::ObjectWriteOperation operation;
+  if (request.condition.must_exist)
+    operation.assert_exists();
+  if (request.condition.must_not_exist)
+    operation.create(/*exclusive=*/true);
+  operation.write_full(payload_of(*flight.stored, request.value.size));
+  return write(flight, object_name(request.key), operation);
+}
+
+/// The size is asked for in the same operation, so that both are of one value.
+/// A read of no bytes would be one of all.
+int RadosSession::retrieve(Flight &flight, const Request &request) {
+  librados::ObjectReadOperation operation;
+  flight.wanted = request.wanted;
+  operation.stat(&flight.size, nullptr, nullptr);
+  if (request.wanted != 0)
+    operation.read(0, std::min<uint32_t>(request.wanted, INT_MAX),
+                   &flight.value, nullptr);
+  return read(flight, object_name(request.key), operation);
+}
+
+int RadosSession::read(Flight &flight, const std::string &name,
+                       librados::ObjectReadOperation &operation) {
+  flight.completion = librados::Rados::aio_create_completion(&flight, land);
+  return objects_.aio_operate(name, flight.completion, &operation, nullptr);
+}
+
+/// Where there is no room, the cluster is to say so; else it would let the
+/// operation wait for some.
+int RadosSession::write(Flight &flight, const std::string &name,
+                        librados::ObjectWriteOperation &operation) {
+  flight.completion = librados::Rados::aio_create_completion(&flight, land);
+  return objects_.aio_operate(name, flight.completion, &operation,
+                              librados::OPERATION_FULL_TRY);
+}
+
+bool RadosSession::poll(Reply &reply) {
+  if (!refused_.empty()) {
+    reply = refused_.front();
+    refused_.pop_front();
+    return true;
+  }
+  if (flights_.empty())
+    return false;
+  if (ended_.empty()) {
+    ended_ = inbox_->take();
+    std::reverse(ended_.begin(), ended_.end());
+  }
+  while (!ended_.empty()) {
+    Flight &flight = *ended_.back();
+    ended_.pop_back();
+    if (end(flight, reply))
+      return true;
+  }
+  give_up_overdue();
+  return false;
+}
+
+/// A listing is in a call that cannot be cancelled: its reply is given at once,
+/// and it ends later.
+void RadosSession::give_up_overdue() {
+  const Clock::time_point now = Clock::now();
+  for (const auto &flight : flights_) {
+    if (flight->due > now)
+      return;
+    if (flight->given_up)
+      continue;
+    flight->given_up = true;
+    if (flight->completion) {
+      objects_.aio_cancel(flight->completion);
+      continue;
+    }
+    Reply reply;
+    reply.token = flight->token;
+    reply.answer = Answer::unreachable;
+    refused_.push_back(reply);
+  }
+}
+
+/// @return Whether there is a reply to give.
+bool RadosSession::end(Flight &flight, Reply &reply) {
+  const bool given = flight.given_up && !flight.completion;
+  if (!given) {
+    reply = {};
+    reply.token = flight.token;
+    reply.answer = answer(flight, reply);
+  }
+  forget(flight);
+  return !given;
+}
+
+Answer RadosSession::answer(Flight &flight, Reply &reply) {
+  const int result = flight.completion ? flight.completion->get_return_value()
+                                       : flight.listing.result;
+  if (result < 0)
+    return store_.cluster().answer_to(result);
+  const Clock::time_point began = flight.due - store_.place().timeout;
+  if (flight.completion)
+    store_.took(std::chrono::duration_cast<std::chrono::microseconds>(
+        Clock::now() - began));
+  if (flight.operation == Operation::list) {
+    for (const Key &key : flight.listing.keys)
+      if (!flight.sink(key))
+        break;
+  } else if (flight.operation == Operation::retrieve) {
+    const uint64_t needed = std::min<uint64_t>(flight.size, flight.wanted);
+    if (flight.size > UINT32_MAX || flight.value.length() < needed)
+      return Answer::failed;
+    auto value = std::make_shared<bufferlist>(std::move(flight.value));
+    const auto *bytes = reinterpret_cast<const uint8_t *>(value->c_str());
+    reply.size = static_cast<uint32_t>(flight.size);
+    reply.value = {bytes, value->length(), std::move(value)};
+  }
+  return Answer::done;
+}
+
+void RadosSession::forget(Flight &flight) {
+  if (flight.completion) {
+    if (flight.stored && flight.completion->get_return_value() < 0)
+      store_.adrift().add(std::move(flight.stored));
+    flight.completion->release();
+  }
+  flights_.erase(flight.place);
+}
+
+} // namespace
+
+std::unique_ptr<emulator::Session> RadosStore::open(emulator::Wake wake) {
+  return std::make_unique<RadosSession>(*this, std::move(wake));
+}
+
+emulator::Room RadosStore::allocate(uint32_t size) const {
+  try {
+    std::shared_ptr<const Memory> memory = memories_->take(size);
+    auto *bytes =
+        reinterpret_cast<uint8_t *>(const_cast<char *>(memory->c_str()));
+    return {bytes, {bytes, size, std::move(memory)}};
+  } catch (const std::bad_alloc &) {
+    return {};
+  }
+}
+
+} // namespace xiokv::rados

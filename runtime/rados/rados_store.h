@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// @brief A value store in a Ceph cluster: one RADOS object a value.
+///
+/// Each request is one operation on one object, so that the cluster itself
+/// decides what happens first, and whether a condition holds.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "adrift.h"
+#include "cluster.h"
+#include "flight.h"
+#include "lister.h"
+#include "memories.h"
+
+namespace xiokv::rados {
+
+class RadosStore : public emulator::ValueStore {
+public:
+  explicit RadosStore(const Place &place)
+      : place_(place), cluster_(place_), lister_(cluster_) {}
+
+  std::unique_ptr<emulator::Session> open(emulator::Wake wake) override;
+
+  /// @brief A tenth of what operations took of late, within bounds: it gathers
+  /// replies, and delays one by half of that.
+  std::chrono::microseconds nap() const override {
+    using std::chrono::microseconds;
+    return microseconds(std::clamp<int64_t>(latency_ / 10, 20, 200));
+  }
+
+  /// @brief Note what an operation took; of two at once, one may count.
+  void took(std::chrono::microseconds time) {
+    const int64_t latency = latency_.load(std::memory_order_relaxed);
+    latency_.store(latency + (time.count() - latency) / 16,
+                   std::memory_order_relaxed);
+  }
+
+  /// @brief Memory that the cluster's messages are sent from as it is.
+  emulator::Room allocate(uint32_t size) const override;
+
+  /// @brief Zeros: a cluster tells the usage of pools, not of namespaces.
+  emulator::Usage usage() const override { return {}; }
+
+  const Place &place() const { return place_; }
+  Cluster &cluster() { return cluster_; }
+  Lister &lister() { return lister_; }
+  Adrift &adrift() { return adrift_; }
+
+private:
+  const Place place_;
+  /// Before the cluster, whose messages are sent from it.
+  const std::shared_ptr<Memories> memories_ = std::make_shared<Memories>();
+  Cluster cluster_;
+  Lister lister_;
+  Adrift adrift_;
+  std::atomic<int64_t> latency_{0}; ///< Microseconds.
+};
+
+} // namespace xiokv::rados

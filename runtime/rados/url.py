@@ -1,0 +1,138 @@
+"""Where a store in a Ceph cluster is, and as whom: a URL in, checked members out.
+
+``rados://pool/namespace?conf=/etc/ceph/ceph.conf&user=client.kv``. What the URL does not say
+is as for every Ceph client: ``ceph.conf`` is looked for in ``$CEPH_CONF``, ``/etc/ceph``,
+``~/.ceph`` and the working folder, and names the monitors and the keyring; ``CEPH_ARGS`` goes
+above it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from xiokv.runtime.arguments import check_options, seconds
+from xiokv.runtime.errors import ArgumentFault
+
+SCHEME = "rados"
+
+_EXAMPLE = f"{SCHEME}://pool/namespace?conf=/etc/ceph/ceph.conf&user=client.kv"
+_TYPE = "client."
+_YES, _NO = ("1", "true", "yes"), ("0", "false", "no")
+_LONGEST = 86400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RadosUrl:
+    """A pool and a namespace of a Ceph cluster.
+
+    Attributes:
+        pool: its name.
+        name_space: RADOS namespace, which is a tenant's; "" is the pool's unnamed one.
+        conf: path of the configuration file; "" for the one that is found.
+        user: name of the Ceph user, with or without its type ``client.``.
+        keyring: path; "" as the configuration says.
+        cluster: name of the cluster, of which the configuration's file name is made.
+        timeout: seconds after which a command that is not answered fails with status 82h; less
+            than the runtime's own, which gives up a whole queue.
+        connect_timeout: seconds to reach a monitor; a fraction counts as a whole one.
+        read_only: Store and Delete fail with status 20h.
+    """
+
+    pool: str
+    name_space: str = ""
+    conf: str = ""
+    user: str = "client.admin"
+    keyring: str = ""
+    cluster: str = "ceph"
+    timeout: float = 4.0
+    connect_timeout: float = 5.0
+    read_only: bool = False
+
+    @classmethod
+    def parse(cls, url: str) -> RadosUrl:
+        """Return what a URL says; its parts are percent-encoded where need be.
+
+        Raises:
+            ArgumentFault: it is no such URL, or says something that is not allowed.
+        """
+        parts = _split(url)
+        try:
+            pool = unquote(parts.netloc, errors="strict")
+            name_space = unquote(parts.path.removeprefix("/"), errors="strict")
+            members = _members(url, parts.query)
+        except UnicodeDecodeError as error:
+            raise ArgumentFault(f"store {url!r} is not UTF-8 when decoded: {error}") from error
+        if not pool:
+            raise ArgumentFault(f"store {url!r} names no pool; an example is {_EXAMPLE}")
+        for what, text in (("pool", pool), ("namespace", name_space)):
+            if "/" in text or not text.isprintable():
+                raise ArgumentFault(f"store {url!r}: {what} {text!r} is none; see {_EXAMPLE}")
+        return cls(pool=pool, name_space=name_space, **members)
+
+    def __post_init__(self) -> None:
+        """Refuse a user without a name, and times that are none."""
+        if self.entity == _TYPE:
+            raise ArgumentFault(f"user is {self.user!r}, which names nobody")
+        for name in ("timeout", "connect_timeout"):
+            time = seconds(name, getattr(self, name))
+            if not 0.001 <= time <= _LONGEST:
+                raise ArgumentFault(f"{name} is {time:g} s; allowed are 0.001 to {_LONGEST:g}")
+
+    @property
+    def entity(self) -> str:
+        """Name of the user with its type; the name itself may have dots."""
+        return f"{_TYPE}{self.user.removeprefix(_TYPE)}"
+
+
+def _split(url: str) -> SplitResult:
+    """Return the parts of a URL, still encoded; urlsplit would leave out tabs and line ends."""
+    if not url.isprintable():
+        raise ArgumentFault(f"store {url!r} has signs that are not printable; encode them as %0A")
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise ArgumentFault(
+            f"store {url!r} is no URL of a Ceph pool, such as {_EXAMPLE}: {error}"
+        ) from error
+    if parts.scheme != SCHEME or parts.fragment:
+        raise ArgumentFault(f"store {url!r} is no URL of a Ceph pool, such as {_EXAMPLE}")
+    return parts
+
+
+def _members(url: str, query: str) -> dict[str, Any]:
+    """Return what the part of a URL after the question mark says."""
+    try:
+        given = parse_qsl(
+            query, keep_blank_values=True, strict_parsing=bool(query), errors="strict"
+        )
+    except UnicodeDecodeError:
+        raise
+    except ValueError as error:
+        raise ArgumentFault(f"store {url!r}: {error}; an example is {_EXAMPLE}") from error
+    kinds = {field.name: field.type for field in fields(RadosUrl)}
+    allowed = [name for name in kinds if name not in ("pool", "name_space")]
+    names = [name for name, _ in given]
+    check_options(f"store {url!r}", names, allowed)
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ArgumentFault(f"store {url!r} says {twice[0]} twice")
+    return {name: _value(name, kinds[name], text) for name, text in given}
+
+
+def _value(name: str, kind: Any, text: str) -> Any:
+    if kind == "bool":
+        if text.lower() not in (*_YES, *_NO):
+            raise ArgumentFault(f"{name} is {text!r}; allowed are {', '.join((*_YES, *_NO))}")
+        return text.lower() in _YES
+    if kind == "float":
+        try:
+            return float(text)
+        except ValueError:
+            raise ArgumentFault(f"{name} is {text!r}, which is no number of seconds") from None
+    if not text:
+        raise ArgumentFault(f"{name} is empty; leave it out for the default")
+    if not text.isprintable():
+        raise ArgumentFault(f"{name} is {text!r}, which has signs that are not printable")
+    return str(Path(text).expanduser()) if name in ("conf", "keyring") else text

@@ -1,0 +1,34 @@
+"""How the library libxiokv_rados is made: the store on Ceph, beside libxiokv.
+
+In: the version of xiokv that compiles. Out: a recipe. It shares headers with libxiokv, and no
+symbols.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xiokv.runtime.toolchain.recipes import Recipe, Sources, found, library_recipe
+
+#: What brings librados and its headers.
+RADOS_PACKAGES = "libradospp-dev (Debian, Ubuntu) or libradospp-devel (Fedora, RHEL, openSUSE)"
+
+_NAME = "libxiokv_rados.so"
+_FOLDERS = ("runtime/rados", "runtime/emulator")
+_HEADERS = "generated/include"
+_FLAGS = (
+    *("-std=c++17", "-O2", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden"),
+    # Threads of librados run its code as long as the process does.
+    *("-Wl,-z,nodelete", "-Wl,--no-as-needed", "-lrados"),
+)
+
+
+def rados_recipe(generator: str) -> Recipe:
+    """Return how the library is made."""
+    root = Path(__file__).parents[2]
+    units = found(root, _FOLDERS[0], "*.cpp")
+    headers = [path for folder in _FOLDERS for path in found(root, folder, "*.h")]
+    headers += [*found(root, _HEADERS, "*.h"), *found(root, _HEADERS, "xiokv/**/*.h")]
+    sources = Sources(root, tuple(units), _HEADERS, (*units, *headers))
+    description = {"kind": "Ceph store", "generator": generator}
+    return library_recipe(_NAME, sources, _FLAGS, description)

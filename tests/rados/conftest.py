@@ -1,0 +1,69 @@
+"""Ceph clusters for the tests of this folder, which run in one process."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from .cluster import Cluster, why_not
+
+HERE = Path(__file__).parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the marker of pytest-xdist also where that is not there."""
+    config.addinivalue_line("markers", "xdist_group(name): run in one process")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of this folder in one process, which starts one shared cluster."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("rados"))
+
+
+@pytest.fixture(scope="session")
+def ceph_is_here() -> None:
+    """Skip where Ceph is not installed."""
+    if reason := why_not():
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def cluster(ceph_is_here: None) -> Iterator[Cluster]:
+    """Return a cluster that tests share, and leave as it was."""
+    with closing(Cluster()) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def harmed_cluster(cluster: Cluster) -> Iterator[Cluster]:
+    """Return the shared cluster for a test that harms it; it is mended after the test."""
+    yield cluster
+    cluster.mend()
+
+
+@pytest.fixture
+def make_cluster(ceph_is_here: None) -> Iterator[Callable[..., Cluster]]:
+    """Return a function that starts a cluster of a store, which ends with the test."""
+    with ExitStack() as stack:
+        yield lambda store="memstore": stack.enter_context(closing(Cluster(store)))
+
+
+@pytest.fixture
+def namespace() -> str:
+    """Return the name of a RADOS namespace that nobody else uses."""
+    return f"tenant-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def pool(cluster: Cluster) -> Iterator[str]:
+    """Return the name of a pool that is gone after the test, with what was stored."""
+    name = cluster.make_pool()
+    yield name
+    cluster.delete_pool(name)

@@ -1,0 +1,81 @@
+"""xiokv bench on a cluster: every table beside rados bench, and a pool that is left as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .cluster import Cluster
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()")
+WHOS = ["rados bench", "xiokv"]
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("XIOKV_")}
+    return subprocess.run(
+        [*TOOL, "bench", "--quick", "--json", "--target", "host", *arguments],
+        env=kept | {"XDG_CACHE_HOME": str(ROOT / "build" / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=540,
+    )
+
+
+def shape(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    return [(row["case"], row["setting"], row["who"]) for row in rows]
+
+
+def test_a_run_stands_beside_rados_bench_and_leaves_nothing(
+    cluster: Cluster, namespace: str
+) -> None:
+    cluster.rados("put", "of-others", "-", namespace=namespace, input=b"value")
+    url = cluster.url(namespace=namespace, timeout=60)
+    done = bench("--store", url, "--only", "rados")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+
+    assert told["setting"]["store"] == f"rados://xiokv/{namespace}"
+    assert str(cluster.folder) not in done.stdout
+    settings = ("store", "store, CPU time", "retrieve", "retrieve, CPU time")
+    assert shape(told["rows"]) == [
+        (case, setting, who)
+        for case in ("4 KiB", "128 KiB", "4 MiB")
+        for setting in settings
+        for who in WHOS
+    ]
+    for row in told["rows"]:
+        rate = "CPU" not in row["setting"]
+        assert (row["unit"], row["x"] is not None) == ("values/s" if rate else "us", rate)
+        assert len(row["samples"]) == 3
+        assert min(row["samples"]) > 0
+        goals = [part["goal"] and part["goal"]["least"] for part in row["comparisons"]]
+        wanted = [0.9 if rate else None]
+        assert goals == (wanted if row["who"] == "xiokv" else [])
+    assert cluster.names(namespace) == ["of-others"]
+
+
+@pytest.mark.slow
+def test_growth_is_measured_with_queues_and_with_depth(cluster: Cluster, namespace: str) -> None:
+    url = cluster.url(namespace=namespace, timeout=60)
+    done = bench("--store", url, "--only", "rados-queues,rados-depth")
+    assert done.returncode == 0, done.stderr
+    places: dict[str, set[float]] = {"rados-queues": set(), "rados-depth": set()}
+    for row in json.loads(done.stdout)["rows"]:
+        places[row["table"]].add(row["x"])
+    assert places == {"rados-queues": {1, 2, 4, 8}, "rados-depth": {1, 4, 16, 64, 256}}
+    assert cluster.names(namespace) == []
+
+
+def test_a_pool_that_is_not_there_is_told_in_one_line(cluster: Cluster) -> None:
+    done = bench("--store", cluster.url(pool="nowhere"), "--only", "rados")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the cluster has no pool nowhere" in done.stderr

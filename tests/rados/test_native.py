@@ -1,0 +1,133 @@
+"""The C++ side of the store by itself: it compiles cleanly, and stands being hammered."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from xiokv.runtime.rados import library
+
+from .cluster import Cluster
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+SOURCES = ROOT / "runtime" / "rados"
+UNITS = sorted(SOURCES.glob("*.cpp"))
+INCLUDE = ("-I", ROOT / "generated" / "include", "-I", SOURCES)
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(
+        list(map(str, command)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module", autouse=True)
+def librados() -> None:
+    """Skip where there is no compiler, or no header of librados."""
+    probe = ["g++", "-E", "-x", "c++", "-include", "rados/librados.hpp", "/dev/null"]
+    if (
+        shutil.which("g++") is None
+        or subprocess.run(probe, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("no librados here: apt-get install g++ libradospp-dev")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_each_unit_compiles_without_a_warning(compiler: str) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    run(compiler, "-std=c++17", *WARNINGS, "-fsyntax-only", *INCLUDE, *UNITS)
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_the_interface_is_c_and_c_plus_plus(language: str) -> None:
+    standard = "-std=c11" if language == "c" else "-std=c++17"
+    include = (*INCLUDE, "-include", "xiokv_rados.h")
+    run("g++", standard, *WARNINGS, "-fsyntax-only", *include, "-x", language, "/dev/null")
+
+
+def opened(**members: object) -> tuple[int | None, str]:
+    """Return handle and message of a call with a configuration that is allowed, but for members."""
+    whole = {"struct_size": ctypes.sizeof(library.Config), "pool": b"p"}
+    times = {"timeout_ms": 1000, "connect_timeout_ms": 1000}
+    error = ctypes.create_string_buffer(b"untouched", 512)
+    config = library.Config(**{**whole, **times, **members})
+    handle = library.load().xiokv_rados_open(config, error, len(error))
+    return handle, error.value.decode()
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"struct_size": 4}, "struct_size is 4; this library was compiled for 64"),
+        ({"struct_size": 65}, "struct_size is 65; this library was compiled for 64"),
+        ({"pool": None}, "no pool is named"),
+        ({"pool": b""}, "no pool is named"),
+        ({"flags": 2}, "flags has bits that mean nothing here"),
+        ({"timeout_ms": 0}, "a timeout is 0 ms; allowed is 1 or more"),
+        ({"connect_timeout_ms": 0}, "a timeout is 0 ms; allowed is 1 or more"),
+        ({"name_space": b"\1"}, "the namespace stands for all of them; name one"),
+        (
+            {"conf": b"/nowhere"},
+            "cannot read the configuration /nowhere: No such file or directory",
+        ),
+        ({"user": b"kv"}, "cannot be a client named kv: Invalid argument"),
+    ],
+)
+def test_a_configuration_that_is_not_allowed_is_refused(
+    own_surroundings: None, members: dict[str, object], said: str
+) -> None:
+    assert opened(**members) == (None, said)
+
+
+def test_a_refusal_needs_no_memory_for_its_reason(own_surroundings: None) -> None:
+    open_ = library.load().xiokv_rados_open
+    error = ctypes.create_string_buffer(b"untouched")
+    assert open_(None, None, 0) is None
+    assert open_(None, error, 0) is None
+    assert error.value == b"untouched"
+    assert open_(None, error, len(error)) is None
+    assert error.value == b"config is"  # and a zero byte: all that there is room for
+
+
+# One test a program, so that each is built once, however tests are spread.
+@pytest.mark.slow
+@pytest.mark.parametrize("sanitiser", ["thread", "address,undefined"])
+def test_sessions_that_are_closed_in_flight_do_no_harm(
+    sanitiser: str, cluster: Cluster, namespace: str, tmp_path: Path
+) -> None:
+    """No race, no late access, no leak; librados itself is not instrumented."""
+    hammer = build(tmp_path, sanitiser)
+    said = run(
+        *(hammer, cluster.conf, cluster.pool, namespace, "60"),
+        TSAN_OPTIONS="ignore_noninstrumented_modules=1",
+        ASAN_OPTIONS="detect_leaks=1",
+    )
+    assert min(map(int, said.split())) > 1000
+
+
+def build(folder: Path, sanitiser: str) -> Path:
+    """Return the hammering program, built with a sanitiser."""
+    sanitise = f"-fsanitize={sanitiser}"
+    (folder / "probe.cpp").write_text("int main() {}\n", encoding="utf-8")
+    probe = ["g++", sanitise, folder / "probe.cpp", "-o", folder / "probe"]
+    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"this g++ has no runtime for {sanitise}")
+    flags = ("-std=c++17", "-g", sanitise, "-fno-sanitize-recover=all", "-pthread", *INCLUDE)
+    run("g++", *flags, *UNITS, HERE / "hammer.cpp", "-lrados", "-o", folder / "hammer")
+    return folder / "hammer"

@@ -1,0 +1,149 @@
+"""The URL of a store on Ceph: what it says, and how it is refused. No cluster is needed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xiokv.runtime import ArgumentFault, Emulator
+from xiokv.runtime.rados import RadosUrl
+
+SAID: dict[str, tuple[str, dict[str, Any]]] = {
+    "a pool alone": ("rados://p", {"pool": "p"}),
+    "a pool and a slash": ("rados://p/", {"pool": "p", "name_space": ""}),
+    "a pool and a namespace": ("rados://p/tenant-7", {"name_space": "tenant-7"}),
+    "capitals": ("rados://Pool.A/Tenant_B", {"pool": "Pool.A", "name_space": "Tenant_B"}),
+    "percent-encoded": (
+        "rados://a%20pool%3f/t%C3%A9n%25?conf=%2Fa%20b%26c",
+        {"pool": "a pool?", "name_space": "tén%", "conf": "/a b&c"},
+    ),
+    "not encoded": ("rados://pööl/tén", {"pool": "pööl", "name_space": "tén"}),
+    "a pool with signs of an address": ("rados://me:you@p", {"pool": "me:you@p"}),
+    "all": (
+        "rados://p/n?conf=/c&user=kv&keyring=/k&cluster=x&timeout=2.5&connect_timeout=1&read_only=1",
+        {
+            "pool": "p",
+            "name_space": "n",
+            "conf": "/c",
+            "user": "kv",
+            "keyring": "/k",
+            "cluster": "x",
+            "timeout": 2.5,
+            "connect_timeout": 1.0,
+            "read_only": True,
+        },
+    ),
+    "nothing said": (
+        "rados://p",
+        {
+            "name_space": "",
+            "conf": "",
+            "keyring": "",
+            "cluster": "ceph",
+            "timeout": 4.0,
+            "connect_timeout": 5.0,
+            "read_only": False,
+            "entity": "client.admin",
+        },
+    ),
+    "a path of one's own": (
+        "rados://p?conf=~/c&keyring=~/k",
+        {"conf": str(Path("~/c").expanduser()), "keyring": str(Path("~/k").expanduser())},
+    ),
+    "the longest time": ("rados://p?timeout=86400", {"timeout": 86400.0}),
+    "the shortest time": ("rados://p?connect_timeout=1e-3", {"connect_timeout": 0.001}),
+    "read-only": ("rados://p?read_only=true", {"read_only": True}),
+    "read-only in capitals": ("rados://p?read_only=YES", {"read_only": True}),
+    "not read-only": ("rados://p?read_only=0", {"read_only": False}),
+    "not read-only by a word": ("rados://p?read_only=no", {"read_only": False}),
+}
+
+
+@pytest.mark.parametrize(("url", "members"), SAID.values(), ids=SAID)
+def test_what_a_url_says(url: str, members: dict[str, Any]) -> None:
+    place = RadosUrl.parse(url)
+    assert {name: getattr(place, name) for name in members} == members
+
+
+@pytest.mark.parametrize(
+    ("user", "entity"),
+    [
+        ("kv", "client.kv"),
+        ("client.kv", "client.kv"),
+        ("kv.europe", "client.kv.europe"),
+        ("client.kv.europe", "client.kv.europe"),
+        ("clients", "client.clients"),
+    ],
+)
+def test_a_user_is_named_with_or_without_its_type(user: str, entity: str) -> None:
+    assert RadosUrl.parse(f"rados://p?user={user}").entity == entity
+
+
+REFUSED = {
+    "no slashes": ("rados:pool", "store is 'rados:pool'; allowed are: memory, rados://..."),
+    "another scheme": ("http://pool", "allowed are: memory, rados://..."),
+    "nothing": ("", "store is ''; allowed are"),
+    "the scheme in capitals": ("RADOS://pool", "allowed are: memory, rados://..."),
+    "no pool": ("rados://", "names no pool; an example is rados://pool/namespace?conf="),
+    "no pool, but a namespace": ("rados:///tenant", "names no pool; an example is"),
+    "no pool, but a query": ("rados://?conf=/c", "names no pool; an example is"),
+    "a folder in a namespace": ("rados://p/a/b", "namespace 'a/b' is none"),
+    "a slash in a pool": ("rados://p%2Fq/a", "pool 'p/q' is none"),
+    "a zero byte in a pool": ("rados://p%00q", r"pool 'p\x00q' is none"),
+    "a new line in a namespace": ("rados://p/a%0Ab", r"namespace 'a\nb' is none"),
+    "a new line in the URL": ("rados://po\nol/a", "not printable"),
+    "a tab in the URL": ("rados://p/a\tb", "not printable"),
+    "a bracket": ("rados://[p/a", "is no URL of a Ceph pool"),
+    "a sign that stands for a slash": ("rados://p\u2100/a", "is no URL of a Ceph pool"),
+    "no text when decoded": ("rados://p%FF/a", "is not UTF-8"),
+    "no text in a value": ("rados://p?user=%FF", "is not UTF-8"),
+    "a fragment": ("rados://p/a#b", "is no URL of a Ceph pool, such as rados://pool/namespace"),
+    "an unknown member": ("rados://p?config=/c", "has no option 'config'; the nearest is 'conf'"),
+    "another unknown member": ("rados://p?time=3", "the nearest is 'timeout' (allowed: conf, user"),
+    "a member in capitals": ("rados://p?USER=kv", "has no option 'USER'"),
+    "the pool as a member": ("rados://p?pool=q", "has no option 'pool'"),
+    "a member twice": ("rados://p?conf=/c&user=kv&conf=/d", "says conf twice"),
+    "a member without a value": ("rados://p?conf", "bad query field: 'conf'"),
+    "a member with an empty value": ("rados://p?conf=", "conf is empty; leave it out"),
+    "a zero byte": ("rados://p?user=a%00b", r"user is 'a\x00b', which has signs"),
+    "a new line in a value": ("rados://p?conf=/a%0Ab", r"conf is '/a\nb', which has signs"),
+    "no user but a type": ("rados://p?user=client.", "user is 'client.', which names nobody"),
+    "no number": ("rados://p?timeout=soon", "timeout is 'soon', which is no number of seconds"),
+    "an empty number": ("rados://p?timeout=", "timeout is '', which is no number of seconds"),
+    "not a number": ("rados://p?timeout=nan", "timeout is nan; allowed is a number"),
+    "no end": ("rados://p?connect_timeout=inf", "connect_timeout inf: a number of seconds above 0"),
+    "a number past all": ("rados://p?timeout=1e999", "timeout inf: a number of seconds above 0"),
+    "no time": ("rados://p?timeout=0", "timeout 0.0: a number of seconds above 0"),
+    "a time before": ("rados://p?connect_timeout=-1", "connect_timeout -1.0: a number of seconds"),
+    "too short": ("rados://p?timeout=0.0001", "timeout is 0.0001 s; allowed are 0.001 to 86400"),
+    "too long": ("rados://p?timeout=86401", "timeout is 86401 s; allowed are 0.001 to 86400"),
+    "neither yes nor no": ("rados://p?read_only=2", "read_only is '2'; allowed are 1, true, yes"),
+    "yes or no, empty": ("rados://p?read_only=", "read_only is ''; allowed are 1, true, yes"),
+}
+
+
+@pytest.mark.parametrize(("url", "said"), REFUSED.values(), ids=REFUSED)
+def test_a_url_is_refused_by_what_is_wrong_with_it(url: str, said: str) -> None:
+    """Before anything is compiled or connected to; the message is one line."""
+    with pytest.raises(ArgumentFault, match=re.escape(said)) as caught:
+        Emulator(store=url)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("store", [None, 5, b"rados://p", Path("rados://p")], ids=repr)
+def test_a_store_is_a_text(store: Any) -> None:
+    with pytest.raises(ArgumentFault, match="allowed are: memory, rados://"):
+        Emulator(store=store)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"capacity": 1 << 30}, {"max_keys": 5}, {"hashed_list": True}, {"wrap_list": True}],
+    ids=lambda option: next(iter(option)),
+)
+def test_what_only_memory_has_is_refused(option: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentFault, match=f"{next(iter(option))} is of the store in memory;"):
+        Emulator(store="rados://p/n", **option)
