@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cluster.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -17,6 +18,13 @@ std::string text_or(const char *given, const char *otherwise) {
 /// Options of librados are whole seconds, and 0 is for ever.
 std::string whole_seconds(milliseconds time) {
   return std::to_string((time.count() + 999) / 1000);
+}
+
+/// Of options that take fractions; a thread looks so often, so not for less.
+std::string decimal_seconds(milliseconds time) {
+  const auto bounded =
+      std::clamp(time, milliseconds(50), milliseconds(5000)).count();
+  return std::to_string(static_cast<double>(bounded) / 1000);
 }
 
 std::string reason(int result) { return std::strerror(-result); }
@@ -90,6 +98,11 @@ void Cluster::configure(const Place &place) {
   set("rados_osd_op_timeout", whole_seconds(place.timeout));
   set("rados_mon_op_timeout", whole_seconds(place.timeout));
   set("client_mount_timeout", whole_seconds(place.connect_timeout));
+  // An OSD that crashed and is back at once is met by its new map. It is asked
+  // for only where an operation has waited for this long: so before it is given
+  // up, not after the default of 10 s.
+  set("objecter_timeout", decimal_seconds(place.timeout / 4));
+  set("objecter_tick_interval", decimal_seconds(place.timeout / 8));
   // Else a call waits while so many operations are under way; the depths of the
   // queues bound them already.
   set("objecter_inflight_ops", "0");
@@ -104,12 +117,14 @@ std::string Cluster::complaint(int result, const Place &place) {
   case EACCES:
   case EPERM:
   case EIO:
-    return "the cluster does not take " + place.user +
-           " by the key in keyring " + get("keyring");
+    return "the cluster does not take " + place.user + " by a key in keyring " +
+           get("keyring") + ", which has to be there and readable";
   case ENOENT:
   case EINVAL:
     return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
-           (place.conf.empty() ? "the configuration" : place.conf);
+           (place.conf.empty() ? "the ceph.conf that was found, if any "
+                                 "($CEPH_CONF, /etc/ceph, ~/.ceph, .)"
+                               : place.conf);
   }
   return "cannot reach the cluster as " + place.user + " within " +
          whole_seconds(place.connect_timeout) + " s";

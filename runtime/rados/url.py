@@ -8,6 +8,9 @@ above it.
 
 from __future__ import annotations
 
+import argparse
+import os
+import shlex
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,8 @@ SCHEME = "rados"
 
 _EXAMPLE = f"{SCHEME}://pool/namespace?conf=/etc/ceph/ceph.conf&user=client.kv"
 _TYPE = "client."
+_ADMIN = "admin"
+_NAMESPACE_MAX = 256  # bytes, osd_max_object_namespace_len
 _YES, _NO = ("1", "true", "yes"), ("0", "false", "no")
 _LONGEST = 86400.0
 
@@ -31,8 +36,10 @@ class RadosUrl:
     Attributes:
         pool: its name.
         name_space: RADOS namespace, which is a tenant's; "" is the pool's unnamed one.
-        conf: path of the configuration file; "" for the one that is found.
-        user: name of the Ceph user, with or without its type ``client.``.
+        conf: path of the configuration file; "" for the one of ``CEPH_ARGS``, else for the one
+            that is found.
+        user: name of the Ceph user, with or without its type ``client.``; "" for the one of
+            ``CEPH_ARGS``, else ``client.admin``.
         keyring: path; "" as the configuration says.
         cluster: name of the cluster, of which the configuration's file name is made.
         timeout: seconds after which a command that is not answered fails with status 82h; less
@@ -44,7 +51,7 @@ class RadosUrl:
     pool: str
     name_space: str = ""
     conf: str = ""
-    user: str = "client.admin"
+    user: str = ""
     keyring: str = ""
     cluster: str = "ceph"
     timeout: float = 4.0
@@ -70,7 +77,11 @@ class RadosUrl:
         for what, text in (("pool", pool), ("namespace", name_space)):
             if "/" in text or not text.isprintable():
                 raise ArgumentFault(f"store {url!r}: {what} {text!r} is none; see {_EXAMPLE}")
-        return cls(pool=pool, name_space=name_space, **members)
+        if len(name_space.encode()) > _NAMESPACE_MAX:
+            raise ArgumentFault(
+                f"the namespace has {len(name_space.encode())} bytes; allowed are {_NAMESPACE_MAX}"
+            )
+        return cls(pool=pool, name_space=name_space, **{**_environment(), **members})
 
     def __post_init__(self) -> None:
         """Refuse a user without a name, and times that are none."""
@@ -84,7 +95,26 @@ class RadosUrl:
     @property
     def entity(self) -> str:
         """Name of the user with its type; the name itself may have dots."""
-        return f"{_TYPE}{self.user.removeprefix(_TYPE)}"
+        return f"{_TYPE}{self.user.removeprefix(_TYPE) if self.user else _ADMIN}"
+
+
+def _environment() -> dict[str, str]:
+    """Return what CEPH_ARGS says of user and configuration; librados takes the rest of it."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--id", "--user", "-i", dest="user")
+    parser.add_argument("--name", "-n", dest="name")
+    parser.add_argument("--conf", "-c", dest="conf")
+    parser.add_argument("--cluster", dest="cluster")
+    text = os.environ.get("CEPH_ARGS", "")
+    try:
+        said = vars(parser.parse_known_args(shlex.split(text))[0])
+    except (ValueError, argparse.ArgumentError) as error:
+        raise ArgumentFault(f"CEPH_ARGS is {text!r}, which cannot be read: {error}") from error
+    name = said.pop("name")
+    if name is not None and not name.startswith(_TYPE):
+        raise ArgumentFault(f"CEPH_ARGS names {name!r}; a store is opened as a {_TYPE}NAME")
+    said["user"] = said["user"] or name
+    return {what: value for what, value in said.items() if value}
 
 
 def _split(url: str) -> SplitResult:

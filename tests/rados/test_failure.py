@@ -113,6 +113,19 @@ def test_an_osd_that_is_back_before_the_deadline_costs_no_key(
         assert (back == values_of(new)).all()
 
 
+@pytest.mark.parametrize("timeout", [1, 4, 9])
+def test_an_osd_that_crashed_and_is_back_at_once_is_found(
+    module: Any, lasting_cluster: Cluster, namespace: str, timeout: int
+) -> None:
+    # The monitor has yet to miss it: clients learn of its new place only by asking.
+    url = lasting_cluster.url(namespace=namespace, timeout=timeout)
+    with host(module, url, timeout=20) as one:
+        one.kv.store(keys_of(range(30)), values_of(range(30))).raise_for_status()
+        lasting_cluster.kill_osd()
+        lasting_cluster.start_osd()
+        at_last(lambda: said(one.kv.exist(keys_of(range(30)))), Counter({OK: 30}))
+
+
 def test_a_key_says_that_its_deadline_passed_and_the_batch_goes_on_with_the_osd(
     module: Any, harmed_cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:

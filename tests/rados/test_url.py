@@ -147,3 +147,43 @@ def test_a_store_is_a_text(store: Any) -> None:
 def test_what_only_memory_has_is_refused(option: dict[str, Any]) -> None:
     with pytest.raises(ArgumentFault, match=f"{next(iter(option))} is of the store in memory;"):
         Emulator(store="rados://p/n", **option)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query", "entity", "conf"),
+    [
+        ("--id reader", "", "client.reader", ""),
+        ("--user=reader --keyring /k", "", "client.reader", ""),
+        ("-n client.reader -c /c", "", "client.reader", "/c"),
+        ("--id reader --conf /c", "?user=kv&conf=/d", "client.kv", "/d"),
+        ("--debug-ms 1", "", "client.admin", ""),
+    ],
+)
+def test_ceph_args_say_what_the_url_leaves_out(
+    monkeypatch: pytest.MonkeyPatch, arguments: str, query: str, entity: str, conf: str
+) -> None:
+    monkeypatch.setenv("CEPH_ARGS", arguments)
+    found = RadosUrl.parse(f"rados://p{query}")
+    assert (found.entity, found.conf) == (entity, conf)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--id 'reader", "which cannot be read: No closing quotation"),
+        ("--id", "which cannot be read"),
+        ("--name osd.0", "CEPH_ARGS names 'osd.0'"),
+    ],
+)
+def test_ceph_args_that_cannot_be_are_refused(
+    monkeypatch: pytest.MonkeyPatch, arguments: str, said: str
+) -> None:
+    monkeypatch.setenv("CEPH_ARGS", arguments)
+    with pytest.raises(ArgumentFault, match=said):
+        RadosUrl.parse("rados://p")
+
+
+def test_a_namespace_longer_than_an_osd_takes_is_refused() -> None:
+    assert RadosUrl.parse(f"rados://p/{'n' * 256}").name_space == "n" * 256
+    with pytest.raises(ArgumentFault, match="the namespace has 257 bytes; allowed are 256"):
+        RadosUrl.parse(f"rados://p/{'n' * 257}")
