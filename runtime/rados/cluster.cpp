@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <sstream>
+
+#include <unistd.h>
 
 namespace xiokv::rados {
 
@@ -117,8 +120,7 @@ std::string Cluster::complaint(int result, const Place &place) {
   case EACCES:
   case EPERM:
   case EIO:
-    return "the cluster does not take " + place.user + " by a key in keyring " +
-           get("keyring") + ", which has to be there and readable";
+    return "the cluster does not take " + place.user + by_which_key();
   case ENOENT:
   case EINVAL:
     return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
@@ -128,6 +130,21 @@ std::string Cluster::complaint(int result, const Place &place) {
   }
   return "cannot reach the cluster as " + place.user + " within " +
          whole_seconds(place.connect_timeout) + " s";
+}
+
+/// The one that librados takes: without `key` and `keyfile`, the first of the
+/// keyrings that can be read.
+std::string Cluster::by_which_key() {
+  if (!get("key").empty())
+    return " by the key of its configuration";
+  if (!get("keyfile").empty())
+    return " by the key in " + get("keyfile");
+  const std::string keyrings = get("keyring");
+  std::istringstream paths(keyrings);
+  for (std::string path; std::getline(paths, path, ',');)
+    if (access(path.c_str(), R_OK) == 0)
+      return " by the key in keyring " + path;
+  return ": there is no keyring that can be read at " + keyrings;
 }
 
 std::string Cluster::get(const char *option) {

@@ -52,6 +52,7 @@ public:
 private:
   void configure(const Place &place);
   std::string complaint(int result, const Place &place);
+  std::string by_which_key();
   std::string get(const char *option);
   void set(const char *option, const std::string &value);
   bool pool_is_gone();

@@ -306,7 +306,7 @@ def test_keys_are_written_and_the_command_line_is_told(run: Run, tmp_path: Path)
         ((), 2, "give files of plans, or --generate N, and not both"),
         (("plan", "--generate", 1), 2, "give files of plans, or --generate N, and not both"),
         (("plan", "--save", "x"), 2, "--save writes plans that are made: it needs --generate"),
-        (("--generate", 1, "--keep"), 2, "--keep leaves donors on a device: it needs --device"),
+        (("--generate", 1, "--keep"), 2, "device or in a pool: it needs --device or --store"),
         (("--generate", 0), 2, "Invalid value for '--generate'"),
         (("--generate", 1, "--decline", 1.5), 2, "Invalid value for '--decline'"),
         (("--generate", 1, "--shape", "round"), 2, "Invalid value for '--shape'"),
