@@ -14,7 +14,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -148,14 +148,20 @@ class Cluster:
     ) -> bytes:
         """Run `rados` in a pool and a namespace, and return what it wrote.
 
-        `rados("put", NAME, "-", input=VALUE)` and `rados("get", NAME, "-")` need no file.
-
         Raises:
             CephError: it failed, or did not end within `limit` seconds.
         """
         place = ["--pool", pool or self.pool, *(["--namespace", namespace] if namespace else [])]
         command = ["rados", "--conf", str(self.conf), "--id", user, *place, *arguments]
         return _run(command, given=input, limit=limit)
+
+    def put(self, name: str, value: bytes, **options: Any) -> None:
+        """Write an object; the options are those of `rados`."""
+        self.rados("put", name, "-", input=value, **options)
+
+    def get(self, name: str, **options: Any) -> bytes:
+        """Return what is in an object; the options are those of `rados`."""
+        return self.rados("get", name, "-", **options)
 
     def names(self, namespace: str = "", pool: str | None = None) -> list[str]:
         """Return the names of all objects of a namespace, sorted."""
@@ -255,13 +261,17 @@ class Cluster:
 
     @contextmanager
     def paused(self, daemon: str) -> Iterator[None]:
-        """Let a daemon, "mon" or "osd", do nothing, its connections open, within a `with`."""
+        """Let a daemon, "mon" or "osd", do nothing, its connections open, within a `with`.
+
+        It may be ended meanwhile.
+        """
         pid = self.pid(daemon)
         os.kill(pid, signal.SIGSTOP)
         try:
             yield
         finally:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
     def pid(self, daemon: str) -> int:
         """Return the process of a daemon, "mon" or "osd"."""

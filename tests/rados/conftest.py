@@ -6,9 +6,11 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from .attached import Attach
 from .cluster import Cluster, why_not
 
 HERE = Path(__file__).parent
@@ -59,6 +61,15 @@ def make_cluster(ceph_is_here: None) -> Iterator[Callable[..., Cluster]]:
 def namespace() -> str:
     """Return the name of a RADOS namespace that nobody else uses."""
     return f"tenant-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def attach(
+    cluster: Cluster, namespace: str, module: Any, own_surroundings: None
+) -> Iterator[Attach]:
+    """Return what makes controllers on a namespace of its own."""
+    with ExitStack() as stack:
+        yield Attach(cluster, namespace, module, stack)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.runtime import KV, Emulator, Result
+from xiokv.runtime import KV, Emulator, Outcome, Result
 from xiokv.runtime.results import BatchFault
 
 COMMANDS = ("store", "retrieve", "exist", "delete", "list")
@@ -29,6 +29,10 @@ NOTHING = (-1, -1)  # no completion
 
 Said = Counter[tuple[int, int]]
 
+# Of two queues, 127 commands each: what is in flight at once.
+WINDOW = 254
+MANY = range(6000)
+
 # What a busy machine may add to any time that is bounded.
 SLACK = 5.0
 
@@ -37,6 +41,11 @@ def said(result: Result) -> Said:
     """Return how many keys had each status."""
     status = result.nvme_status
     return Counter(zip(status["sct"].tolist(), status["sc"].tolist(), strict=True))
+
+
+def all_say(status: tuple[int, int], keys: int) -> dict[str, Said]:
+    """Return what every command says of so many keys if it says one thing."""
+    return {name: Counter({status: keys if name != "list" else 1}) for name in COMMANDS}
 
 
 def keys_of(numbers: range) -> list[bytes]:
@@ -104,6 +113,15 @@ class Host:
         buffer = [np.zeros((len(keys), size), np.uint8)]
         call = getattr(self.kv, command)
         return said(call(keys, *(buffer if command in ("store", "retrieve") else [])))
+
+    def values(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the values of some keys, up to 64 KiB; None is for a key that is not there."""
+        out = np.zeros((len(keys), 1 << 16), np.uint8)
+        result = self.kv.retrieve(keys, out)
+        assert set(said(result)) <= {OK, MISSING}, result
+        sizes = result.value_size
+        there = result.status == Outcome.OK
+        return [out[i, : sizes[i]].tobytes() if there[i] else None for i in range(len(keys))]
 
     def every_command(self, keys: Sequence[bytes]) -> dict[str, Said]:
         """Return what each command says of some keys."""

@@ -40,7 +40,7 @@ def shape(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
 def test_a_run_stands_beside_rados_bench_and_leaves_nothing(
     cluster: Cluster, namespace: str
 ) -> None:
-    cluster.rados("put", "of-others", "-", namespace=namespace, input=b"value")
+    cluster.put("of-others", b"value", namespace=namespace)
     url = cluster.url(namespace=namespace, timeout=60)
     done = bench("--store", url, "--only", "rados")
     assert done.returncode == 0, done.stderr

@@ -18,11 +18,11 @@ BENCH = ("bench", "60", "write", "-t", "1", "-b", "4096")
 
 
 def put(cluster: Cluster, namespace: str, name: str = "name", limit: float = 60) -> None:
-    cluster.rados("put", name, "-", namespace=namespace, input=VALUE, limit=limit)
+    cluster.put(name, VALUE, namespace=namespace, limit=limit)
 
 
-def get(cluster: Cluster, namespace: str, name: str = "name", limit: float = 60) -> bytes:
-    return cluster.rados("get", name, "-", namespace=namespace, limit=limit)
+def get(cluster: Cluster, namespace: str, limit: float = 60) -> bytes:
+    return cluster.get("name", namespace=namespace, limit=limit)
 
 
 def test_an_object_comes_back(cluster: Cluster, namespace: str) -> None:
@@ -53,7 +53,7 @@ def test_a_user_may_do_what_its_caps_say(cluster: Cluster, namespace: str) -> No
     assert f"[client.reader-{namespace}]" in keyring.read_text(encoding="utf-8")
 
     user = f"reader-{namespace}"
-    assert cluster.rados("get", "name", "-", namespace=namespace, user=user) == VALUE
+    assert cluster.get("name", namespace=namespace, user=user) == VALUE
     for arguments, place in ((("rm", "name"), namespace), (("get", "name", "-"), "other")):
         with pytest.raises(CephError) as refused:
             cluster.rados(*arguments, namespace=place, user=user)
@@ -71,7 +71,7 @@ def test_without_its_key_nobody_comes_in(cluster: Cluster) -> None:
 
 def test_a_pool_comes_and_goes(cluster: Cluster, namespace: str) -> None:
     pool = cluster.make_pool()
-    cluster.rados("put", "name", "-", pool=pool, namespace=namespace, input=b"value")
+    cluster.put("name", b"value", pool=pool, namespace=namespace)
     cluster.delete_pool(pool)
     with pytest.raises(CephError) as gone:
         cluster.rados("ls", pool=pool)

@@ -78,7 +78,7 @@ def test_a_device_and_rados_see_the_same_bytes(
         b"long".hex(): random_values(1, SIZE + 1, 7).tobytes(),
     }
     for name, value in theirs.items():
-        cluster.rados("put", name, "-", input=value, namespace=namespace)
+        cluster.put(name, value, namespace=namespace)
     count = 400
     url = cluster.url(namespace=namespace, timeout=PATIENCE)
     asked = [*theirs, b"nobody's".hex()]
@@ -112,7 +112,7 @@ def check_objects(
     for name, value in zip(names, values, strict=True):
         assert objects.read(name, len(value) + 1) == value.tobytes()
     for at in (0, len(names) // 2, len(names) - 1):
-        assert cluster.rados("get", names[at], "-", namespace=namespace) == values[at].tobytes()
+        assert cluster.get(names[at], namespace=namespace) == values[at].tobytes()
         stat = cluster.rados("stat", names[at], namespace=namespace).decode()
         assert stat.rstrip().endswith(f"size {len(values[at])}")
 
