@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
-from .standin_process import Standin
+from tests.tool import TOOL
 
-TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()")
+from .standin_process import Standin
 
 
 @pytest.mark.slow

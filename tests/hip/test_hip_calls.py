@@ -7,7 +7,6 @@ seen there.
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -16,8 +15,9 @@ from typing import Any
 
 import pytest
 
+from tests.tool import TOOL
+
 GENERATED = Path(__file__).resolve().parents[2] / "generated"
-TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()")
 
 WAVE64, WAVE32 = "gfx942:sramecc+:xnack-", "gfx1100"
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -14,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from tests.tool import TOOL
 from xiokv.runtime import abi, toolchain
 
 GENERATED = Path(__file__).resolve().parents[2] / "generated"
-TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()")
 VERIFY = (*TOOL, "verify", "--sizes", "16", "--count", "1", "--no-faults", "--target", "hip")
 
 FAILURE, MISSING = 1, 5

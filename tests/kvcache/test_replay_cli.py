@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.tool import TOOL, Done, Tool, in_this_process
 from xiokv.runtime.kvcache import offering, verification
 from xiokv.runtime.kvcache.materialiser import Accept
 from xiokv.runtime.kvcache.memory_storage import MemoryStorage
@@ -21,15 +22,13 @@ from xiokv.runtime.kvcache.replay import disturbances
 from xiokv.runtime.kvcache.replay.disturbances import Disturbances
 from xiokv.runtime.kvcache.states import BlockState
 
-from .replay_tool import TOOL, Done, Run, runner
-
 HOST = ("--target", "host", "--queues", "2")
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
+def run(capsys: pytest.CaptureFixture[str]) -> Tool:
     """Return what runs the tool in this process."""
-    return runner(capsys)
+    return in_this_process(capsys, "replay")
 
 
 def only(monkeypatch: pytest.MonkeyPatch, *kinds: str) -> None:
@@ -42,7 +41,7 @@ def only(monkeypatch: pytest.MonkeyPatch, *kinds: str) -> None:
 # What it says
 
 
-def test_each_size_is_replayed_and_shown_beside_the_others(run: Run) -> None:
+def test_each_size_is_replayed_and_shown_beside_the_others(run: Tool) -> None:
     done = run("--generate", 6, *HOST, "--block-bytes", "4KiB,10001")
     assert done.code == 0
     assert "blocks of 4 KiB" in done.out
@@ -53,7 +52,7 @@ def test_each_size_is_replayed_and_shown_beside_the_others(run: Run) -> None:
     assert done.out.splitlines()[-3].split()[:3] == ["blocks", "fetched", "IOPS"]
 
 
-def test_json_holds_machine_setting_and_metrics(run: Run) -> None:
+def test_json_holds_machine_setting_and_metrics(run: Tool) -> None:
     done = run("--generate", 8, *HOST, "--block-bytes", "4KiB", "--shape", "rag", "--json")
     values = done.values
     assert values["machine"]["cores"] >= 1
@@ -68,7 +67,7 @@ def test_json_holds_machine_setting_and_metrics(run: Run) -> None:
     assert metrics["commands"] == one["checked_blocks"]
 
 
-def test_metrics_are_a_line_a_span_and_a_line_a_run(run: Run, tmp_path: Path) -> None:
+def test_metrics_are_a_line_a_span_and_a_line_a_run(run: Tool, tmp_path: Path) -> None:
     path = tmp_path / "metrics"
     done = run("--generate", 5, *HOST, "--block-bytes", "512,4KiB", "--metrics", path, "--json")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -91,7 +90,7 @@ def test_metrics_are_a_line_a_span_and_a_line_a_run(run: Run, tmp_path: Path) ->
 
 @pytest.mark.parametrize("storage", ["nvme-kv", "memory"])
 def test_saved_plans_are_replayed_as_those_that_were_made(
-    run: Run, tmp_path: Path, storage: str
+    run: Tool, tmp_path: Path, storage: str
 ) -> None:
     def counted(done: Done) -> dict[str, Any]:
         metrics = done.values["runs"][0]["metrics"]
@@ -106,7 +105,7 @@ def test_saved_plans_are_replayed_as_those_that_were_made(
     assert counted(run(path, *options)) == counted(made)
 
 
-def test_plans_come_from_standard_input(run: Run, tmp_path: Path, monkeypatch: Any) -> None:
+def test_plans_come_from_standard_input(run: Tool, tmp_path: Path, monkeypatch: Any) -> None:
     path = tmp_path / "plans.jsonl"
     run("--generate", 4, "--save", path, "--storage", "memory", "--block-bytes", "64")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
@@ -115,7 +114,7 @@ def test_plans_come_from_standard_input(run: Run, tmp_path: Path, monkeypatch: A
 
 
 def test_a_plan_of_another_store_is_replayed_without_its_keys_and_contents(
-    run: Run, tmp_path: Path
+    run: Tool, tmp_path: Path
 ) -> None:
     plan = {
         "schema": "xiokv-plan/1.0",
@@ -149,7 +148,7 @@ def test_a_plan_of_another_store_is_replayed_without_its_keys_and_contents(
 
 
 @pytest.mark.parametrize("checksums", ["now", "later"])
-def test_under_faults_only_right_bytes_count(run: Run, checksums: str) -> None:
+def test_under_faults_only_right_bytes_count(run: Tool, checksums: str) -> None:
     options = ("--faults", "--checksums", checksums, "--block-bytes", "4KiB", "--json")
     done = run("--generate", 40, *HOST, *options)
     (one,) = done.values["runs"]
@@ -179,7 +178,7 @@ def test_under_faults_only_right_bytes_count(run: Run, checksums: str) -> None:
     ],
 )
 def test_each_fault_is_met_and_told(
-    run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, states: set[str], cause: str | None
+    run: Tool, monkeypatch: pytest.MonkeyPatch, kind: str, states: set[str], cause: str | None
 ) -> None:
     only(monkeypatch, kind)
     options = (*HOST, "--block-bytes", "4KiB", "--shape", "rag", "--faults", "--json")
@@ -194,7 +193,7 @@ def test_each_fault_is_met_and_told(
 
 @pytest.mark.parametrize("kind", ["stalled", "died"])
 def test_a_controller_that_stops_in_mid_plan_costs_blocks_and_nothing_else(
-    run: Run, monkeypatch: pytest.MonkeyPatch, kind: str
+    run: Tool, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     only(monkeypatch, kind)
     monkeypatch.setattr(disturbances, "_SOON", 1e-6)
@@ -206,7 +205,7 @@ def test_a_controller_that_stops_in_mid_plan_costs_blocks_and_nothing_else(
 
 
 def test_wrong_bytes_that_count_are_told_and_fail(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def trusting(states: Any, *_: object) -> Any:
         return np.where(states == BlockState.LANDED, BlockState.VERIFIED, states)
@@ -223,7 +222,7 @@ def test_wrong_bytes_that_count_are_told_and_fail(
 
 
 def test_without_checksums_a_flipped_bit_is_found_all_the_same(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only(monkeypatch, "flipped")
     options = (*HOST, "--block-bytes", "4KiB,16KiB", "--faults", "--checksums", "never")
@@ -236,7 +235,7 @@ def test_without_checksums_a_flipped_bit_is_found_all_the_same(
 
 
 def test_a_store_that_mixes_blocks_up_is_found_though_its_checksums_agree(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish = MemoryStorage.publish
 
@@ -254,7 +253,7 @@ def test_a_store_that_mixes_blocks_up_is_found_though_its_checksums_agree(
 # Declined spans
 
 
-def test_declined_spans_are_not_asked_for_by_the_controllers_word(run: Run) -> None:
+def test_declined_spans_are_not_asked_for_by_the_controllers_word(run: Tool) -> None:
     options = (*HOST, "--block-bytes", "4KiB", "--decline", "0.4", "--json")
     done = run("--generate", 20, *options)
     (one,) = done.values["runs"]
@@ -268,7 +267,9 @@ def test_declined_spans_are_not_asked_for_by_the_controllers_word(run: Run) -> N
     assert offered == metrics["offered_blocks"] * 2 * 4096
 
 
-def test_a_declined_span_that_is_asked_for_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_declined_span_that_is_asked_for_fails(
+    run: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     taken = offering.Offering._decided
     monkeypatch.setattr(
         offering.Offering, "_decided", lambda self, offer: taken(self, offer) and Accept()
@@ -278,7 +279,7 @@ def test_a_declined_span_that_is_asked_for_fails(run: Run, monkeypatch: pytest.M
     assert "Retrieve commands were sent for blocks of spans that the backend declined" in done.err
 
 
-def test_where_there_is_no_trace_nothing_is_said_of_it(run: Run) -> None:
+def test_where_there_is_no_trace_nothing_is_said_of_it(run: Tool) -> None:
     options = ("--storage", "memory", "--block-bytes", "64", "--decline", "0.5")
     assert "not traced" in run("--generate", 5, *options).out
 
@@ -286,7 +287,7 @@ def test_where_there_is_no_trace_nothing_is_said_of_it(run: Run) -> None:
 # Keys
 
 
-def test_keys_are_written_and_the_command_line_is_told(run: Run, tmp_path: Path) -> None:
+def test_keys_are_written_and_the_command_line_is_told(run: Tool, tmp_path: Path) -> None:
     path = tmp_path / "keys"
     options = (*HOST, "--block-bytes", "4KiB", "--emit-xio-keys", path)
     done = run("--generate", 3, *options)
@@ -321,7 +322,7 @@ def test_keys_are_written_and_the_command_line_is_told(run: Run, tmp_path: Path)
     ],
 )
 def test_what_does_not_go_is_told(
-    run: Run,
+    run: Tool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[object, ...],
@@ -336,7 +337,7 @@ def test_what_does_not_go_is_told(
 
 
 def test_no_fault_is_drawn_where_none_is_asked_for(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Disturbances, "before", lambda self, plan: pytest.fail("a fault"))
     assert run("--generate", 2, *HOST, "--block-bytes", "64").code == 0
@@ -349,7 +350,7 @@ def test_ten_thousand_spans_take_no_more_memory_than_a_thousand() -> None:
     for count in (130, 1300):
         # In a process of its own: the peak is of all that it ever did.
         done = subprocess.run(
-            [*TOOL, "--generate", str(count), *options], capture_output=True, check=True
+            [*TOOL, "replay", "--generate", str(count), *options], capture_output=True, check=True
         )
         (one,) = json.loads(done.stdout)["runs"]
         peaks.append(one["peak_rss_bytes"])
@@ -358,7 +359,7 @@ def test_ten_thousand_spans_take_no_more_memory_than_a_thousand() -> None:
     assert peaks[1] - peaks[0] < 32 << 20
 
 
-def test_plans_are_read_one_at_a_time(run: Run, tmp_path: Path) -> None:
+def test_plans_are_read_one_at_a_time(run: Tool, tmp_path: Path) -> None:
     (first,) = _saved(run, tmp_path)
     bad = first.replace(b'"tokens"', b'"taken"')
     path = tmp_path / "bad.jsonl"
@@ -368,7 +369,7 @@ def test_plans_are_read_one_at_a_time(run: Run, tmp_path: Path) -> None:
     assert done.err.startswith(f"xiokv: {path}:2: xiokv-plan: ")
 
 
-def _saved(run: Run, folder: Path) -> list[bytes]:
+def _saved(run: Tool, folder: Path) -> list[bytes]:
     path = folder / "saved"
     run("--generate", 1, "--save", path, "--storage", "memory", "--block-bytes", "64")
     lines = path.read_bytes().splitlines()

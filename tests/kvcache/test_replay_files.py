@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from .replay_tool import TOOL, Run, runner
+from tests.tool import TOOL, Tool, in_this_process
+
+#: In a process of its own.
+REPLAY = (*TOOL, "replay")
 
 MEMORY = ("--storage", "memory", "--block-bytes", "64")
 MAKE = ("--generate", "2", *MEMORY)
@@ -22,13 +25,13 @@ OLD = "what was there\n"
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
+def run(capsys: pytest.CaptureFixture[str]) -> Tool:
     """Return what runs the tool in this process."""
-    return runner(capsys)
+    return in_this_process(capsys, "replay")
 
 
 @pytest.fixture
-def plans(run: Run, tmp_path: Path) -> Path:
+def plans(run: Tool, tmp_path: Path) -> Path:
     path = tmp_path / "in.jsonl"
     assert run(*MAKE, "--save", path).code == 0
     return path
@@ -41,7 +44,7 @@ def names(folder: Path) -> set[str]:
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the tool as TOOL in a shell command."""
     return subprocess.run(
-        ["bash", "-c", command.replace("TOOL", '"$@"'), "bash", *TOOL],
+        ["bash", "-c", command.replace("TOOL", '"$@"'), "bash", *REPLAY],
         **{"cwd": folder, "capture_output": True, "text": True, "check": False, "timeout": 60},
     )
 
@@ -50,7 +53,7 @@ def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("option", OUTPUTS)
-def test_a_symbolic_link_stays_one(run: Run, tmp_path: Path, option: str) -> None:
+def test_a_symbolic_link_stays_one(run: Tool, tmp_path: Path, option: str) -> None:
     (tmp_path / "folder").mkdir()
     real, link = tmp_path / "folder" / "real", tmp_path / "link"
     for there in (True, False):
@@ -69,7 +72,7 @@ def test_a_symbolic_link_stays_one(run: Run, tmp_path: Path, option: str) -> Non
 
 
 @pytest.mark.parametrize("option", OUTPUTS)
-def test_a_fifo_stays_one_and_is_written_to(run: Run, tmp_path: Path, option: str) -> None:
+def test_a_fifo_stays_one_and_is_written_to(run: Tool, tmp_path: Path, option: str) -> None:
     fifo, plain = tmp_path / "fifo", tmp_path / "plain"
     os.mkfifo(fifo)
     got: list[bytes] = []
@@ -99,7 +102,7 @@ def test_devices_and_standard_output_are_written_to(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", OUTPUTS)
 def test_a_dash_is_refused(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+    run: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = run(*MAKE, option, "-")
@@ -127,7 +130,7 @@ def test_an_output_that_is_the_input_is_refused(plans: Path, option: str, how: s
     assert plans.read_bytes() == before
 
 
-def test_the_second_file_of_keys_is_no_input_either(run: Run, plans: Path) -> None:
+def test_the_second_file_of_keys_is_no_input_either(run: Tool, plans: Path) -> None:
     named = plans.rename(plans.with_name("k.args"))
     before = named.read_bytes()
     done = run(named, *MEMORY, "--emit-xio-keys", plans.with_name("k"))
@@ -145,7 +148,7 @@ def test_the_second_file_of_keys_is_no_input_either(run: Run, plans: Path) -> No
     ],
 )
 def test_two_outputs_are_two_files(
-    run: Run, tmp_path: Path, first: str, second: str, name: str
+    run: Tool, tmp_path: Path, first: str, second: str, name: str
 ) -> None:
     done = run(*MAKE, first, tmp_path / "x", second, tmp_path / name)
     assert (done.code, done.out) == (2, "")
@@ -163,7 +166,7 @@ def test_two_outputs_are_two_files(
     ],
 )
 def test_a_run_that_cannot_be_leaves_what_was_there(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+    run: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.json").write_text("{")
@@ -190,7 +193,7 @@ def test_what_has_no_room_leaves_what_was_there(tmp_path: Path, option: str) -> 
 
 @pytest.mark.parametrize("option", OUTPUTS)
 def test_a_fault_of_an_output_names_it_as_it_was_given(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+    run: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
@@ -205,7 +208,7 @@ def test_a_fault_of_an_output_names_it_as_it_was_given(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_no_temporary_file(tmp_path: Path, number: signal.Signals) -> None:
-    words = [*TOOL, "--generate", "100000", *MEMORY, "--save", "x"]
+    words = [*REPLAY, "--generate", "100000", *MEMORY, "--save", "x"]
     (tmp_path / "x").write_text(OLD)
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         until = time.monotonic() + 30
@@ -228,7 +231,7 @@ def test_a_signal_leaves_no_temporary_file(tmp_path: Path, number: signal.Signal
 
 
 def test_an_interrupt_while_standard_input_is_read_leaves_nothing(tmp_path: Path) -> None:
-    words = [*TOOL, "-", *MEMORY]
+    words = [*REPLAY, "-", *MEMORY]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         words, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
@@ -262,7 +265,7 @@ def test_a_standard_input_that_is_closed_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000])
-def test_what_is_nested_too_deeply_is_told(run: Run, tmp_path: Path, text: str) -> None:
+def test_what_is_nested_too_deeply_is_told(run: Tool, tmp_path: Path, text: str) -> None:
     path = tmp_path / "deep.json"
     path.write_text(text)
     done = run(path, *MEMORY)
@@ -288,7 +291,7 @@ def span(target: int, source: int, size: int) -> dict[str, object]:
 )
 @pytest.mark.parametrize("size", ["1", "1MiB"])
 def test_a_plan_that_can_never_fit_is_refused_at_once(
-    run: Run, tmp_path: Path, spans: list[dict[str, list[int]]], size: str
+    run: Tool, tmp_path: Path, spans: list[dict[str, list[int]]], size: str
 ) -> None:
     plan = {
         "schema": "xiokv-plan/1.0",
@@ -305,7 +308,9 @@ def test_a_plan_that_can_never_fit_is_refused_at_once(
     assert "up to 4194304 blocks and" in done.err
 
 
-def test_donors_that_are_far_apart_are_stored_one_after_the_other(run: Run, tmp_path: Path) -> None:
+def test_donors_that_are_far_apart_are_stored_one_after_the_other(
+    run: Tool, tmp_path: Path
+) -> None:
     path = tmp_path / "far.jsonl"
     with path.open("w") as file:
         for number, at in enumerate((0, 1 << 40, 0)):
@@ -330,7 +335,7 @@ def test_donors_that_are_far_apart_are_stored_one_after_the_other(run: Run, tmp_
         (("--store-bytes", "1MiB,2MiB"), "1MiB,2MiB is 2 sizes; give one"),
     ],
 )
-def test_numbers_out_of_bounds_are_refused(run: Run, arguments: tuple[str], said: str) -> None:
+def test_numbers_out_of_bounds_are_refused(run: Tool, arguments: tuple[str], said: str) -> None:
     done = run(*MAKE, *arguments)
     assert (done.code, done.out) == (2, "")
     assert said in done.err

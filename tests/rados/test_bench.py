@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.tool import TOOL, own_environment
+
 from .cluster import Cluster
 
-ROOT = Path(__file__).resolve().parents[2]
-TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()")
 WHOS = {
     "store": ["rados bench", "xiokv"],
     "retrieve": ["rados bench", "rados bench --no-verify", "xiokv"],
@@ -22,10 +19,9 @@ WHOS = {
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("XIOKV_")}
     return subprocess.run(
         [*TOOL, "bench", "--quick", "--json", "--target", "host", *arguments],
-        env=kept | {"XDG_CACHE_HOME": str(ROOT / "build" / "cache")},
+        env=own_environment(),
         capture_output=True,
         text=True,
         check=False,

@@ -5,43 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.tool import TOOL, Tool, in_this_process
 from xiokv.runtime import emulator
 from xiokv.runtime.cli import main
 
-TOOL = (sys.executable, "-c", "from xiokv.runtime.cli import main; main()")
 QUICK = ("verify", "--sizes", "4KiB,511", "--count", "8", "--no-faults")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Outcome]
-
-
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
+def run(capsys: pytest.CaptureFixture[str]) -> Tool:
     """Return what runs the tool in this process."""
-
-    def call(*arguments: str) -> Outcome:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main(list(arguments))
-        captured = capsys.readouterr()
-        return Outcome(int(left.value.code or 0), captured.out, captured.err)
-
-    return call
+    return in_this_process(capsys)
 
 
 @pytest.mark.parametrize(
@@ -63,14 +43,14 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     ],
 )
 def test_a_usage_error_is_said_in_the_first_line(
-    run: Run, arguments: list[str], fault: str
+    run: Tool, arguments: list[str], fault: str
 ) -> None:
     outcome = run(*arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.splitlines()[0].startswith(f"xiokv: {fault}")
 
 
-def test_only_commands_that_exist_are_listed(run: Run) -> None:
+def test_only_commands_that_exist_are_listed(run: Tool) -> None:
     outcome = run("--help")
     commands = outcome.out.partition("Commands:\n")[2]
     assert [line.split()[0] for line in commands.splitlines()] == [
@@ -78,7 +58,7 @@ def test_only_commands_that_exist_are_listed(run: Run) -> None:
     ]
 
 
-def test_nothing_wrong_ends_with_one_plain_line(run: Run) -> None:
+def test_nothing_wrong_ends_with_one_plain_line(run: Tool) -> None:
     outcome = run(*QUICK)
     assert (outcome.code, outcome.err) == (0, "")
     head, *rows, last = outcome.out.splitlines()
@@ -90,7 +70,7 @@ def test_nothing_wrong_ends_with_one_plain_line(run: Run) -> None:
     assert last == f"verified 30 blocks, {moved} bytes: all right"
 
 
-def test_json_is_one_object(run: Run) -> None:
+def test_json_is_one_object(run: Tool) -> None:
     outcome = run(*QUICK, "--json")
     found = json.loads(outcome.out)
     assert outcome.code == 0
@@ -111,7 +91,7 @@ class Failing(emulator.Emulator):
 
 @pytest.mark.parametrize("json_too", [False, True])
 def test_something_wrong_is_named_and_the_exit_code_is_1(
-    run: Run, monkeypatch: pytest.MonkeyPatch, json_too: bool
+    run: Tool, monkeypatch: pytest.MonkeyPatch, json_too: bool
 ) -> None:
     monkeypatch.setattr(emulator, "Emulator", Failing)
     outcome = run(*QUICK, "--queues", "1", *["--json"] * json_too)
@@ -139,7 +119,7 @@ def test_something_wrong_is_named_and_the_exit_code_is_1(
 
 
 def test_a_fault_of_the_runtime_has_its_exit_code(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Tool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XIOKV_MODULE", str(tmp_path / "none"))
     outcome = run(*QUICK)
@@ -148,7 +128,7 @@ def test_a_fault_of_the_runtime_has_its_exit_code(
 
 
 def test_no_compiler_is_5(
-    run: Run, monkeypatch: pytest.MonkeyPatch, module: Any, tmp_path: Path
+    run: Tool, monkeypatch: pytest.MonkeyPatch, module: Any, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -178,7 +158,7 @@ def test_a_stream_that_is_closed_is_no_fault_to_tell(where: str) -> None:
     assert _shell(f"TOOL {' '.join(QUICK)} {where}").stderr == ""
 
 
-def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Tool) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -188,7 +168,7 @@ def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run) -> 
 
 
 @pytest.mark.parametrize("how", ["plain", "cause", "context", "numpy", "loader"])
-def test_a_lack_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run, how: str) -> None:
+def test_a_lack_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Tool, how: str) -> None:
     def fail(*_: object, **__: object) -> None:
         if how == "numpy":
             np.empty(1 << 60, np.uint8)

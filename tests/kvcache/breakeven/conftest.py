@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from xiokv.runtime.cli import main
+from tests.tool import Tool, in_this_process
 
 ROOT = Path(__file__).resolve().parents[3]
 H200 = ROOT / "docs" / "data" / "h200.json"
 
-
-@dataclass(frozen=True)
-class Outcome:
-    code: int
-    out: str
-    err: str
-
-
-Tool = Callable[..., Outcome]
 
 MINE = """\
 schema = 1
@@ -48,15 +37,7 @@ def _surroundings(own_surroundings: None) -> None:
 @pytest.fixture
 def tool(capsys: pytest.CaptureFixture[str]) -> Tool:
     """Return what runs xiokv breakeven in this process."""
-
-    def call(*arguments: str | Path) -> Outcome:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main(["breakeven", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return Outcome(int(left.value.code or 0), captured.out, captured.err)
-
-    return call
+    return in_this_process(capsys, "breakeven")
 
 
 @pytest.fixture

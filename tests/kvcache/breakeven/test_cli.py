@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.tool import TOOL
 from xiokv.runtime.kvcache.breakeven.geometry_file import known
 
 from .conftest import Tool
@@ -281,9 +282,8 @@ def test_a_latency_of_0_is_one_however_it_is_written(tool: Tool) -> None:
 def test_files_may_come_through_a_pipe(h200: Path, mine: Path) -> None:
     command = '"$@" --recorded <(cat H200) --geometry <(cat MINE) --flops 1e9 --json'
     words = command.replace("H200", str(h200)).replace("MINE", str(mine))
-    program = "from xiokv.runtime.cli import main; main()"
     done = subprocess.run(
-        ["bash", "-c", words, "bash", sys.executable, "-c", program, "breakeven"],
+        ["bash", "-c", words, "bash", *TOOL, "breakeven"],
         **{"capture_output": True, "text": True, "check": False},
     )
     assert (done.returncode, done.stderr) == (0, "")
