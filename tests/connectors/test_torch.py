@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.connectors.engine import cache_config, config
-from tests.connectors.test_sglang import Config
+from tests.connectors.sglang.storing import Config
 from xiokv.runtime.connectors.controllers import offer
 from xiokv.runtime.connectors.guard import Guard
 from xiokv.runtime.connectors.options import read_options

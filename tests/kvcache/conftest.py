@@ -6,15 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 from xiokv.runtime.kvcache.keyspace import Keyspace
 from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.kvcache.memory_storage import MemoryStorage
-from xiokv.runtime.kvcache.storage import Storage
+from xiokv.runtime.kvcache.storage import Fetch, Storage
 from xiokv.runtime.testing import MakeRig, Rig
 
-from .donors import TENANT
+from .donors import TENANT, Given, publish
+from .plans import ROWS, SHAPE
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -47,6 +49,17 @@ class Place:
     another: Callable[[Keyspace], Storage]
     damage: Callable[[bytes, Callable[[bytes], bytes | None]], None]
     clock: Clock = field(default_factory=Clock)
+
+    def fetched(self, given: Given, which: list[int], **options: Any) -> tuple[Any, Any]:
+        """Return states and buffer of a Retrieve of some blocks, in slots with room between."""
+        donor = self.storage.resolve(given.name)
+        lease = self.storage.lease(donor, 10)
+        slot = 64 + max(map(len, given.blocks)) // 4 * 4
+        out = np.full(slot * len(which), 0xEE, np.uint8)
+        fetch = Fetch(lease, np.array(which), np.arange(len(which)) * slot)
+        (states,) = self.storage.retrieve([fetch], out, **options)
+        self.storage.release(lease)
+        return states, out.reshape(-1, slot)
 
 
 def in_memory() -> Place:
@@ -97,3 +110,9 @@ def place(request: pytest.FixtureRequest) -> Any:
     if request.param == "memory":
         return in_memory()
     return on_a_namespace(request.getfixturevalue("rig"))
+
+
+@pytest.fixture
+def given(place: Place) -> Given:
+    """The donor that the plans of `plans.py` name, in each storage."""
+    return publish(place.storage, rows=ROWS, shape=SHAPE, generation=3)
