@@ -1,7 +1,7 @@
-"""What figures are wanted to be on an NVIDIA H200, to be told beside them.
+"""What figures are wanted to be, to be told beside them.
 
 In: a row. Out: the row with its goals. A goal is of one table, setting and contender, and of
-the case where `x` is given; the first that fits counts.
+the case where `x` is given; the first that fits counts. Those of a GPU are for an NVIDIA H200.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from xiokv.runtime.bench.names import (
     ENGINE_ALONE,
     NULL,
     PING_PONG,
+    RADOS_BENCH,
     REFERENCE,
+    RUNTIME,
 )
 from xiokv.runtime.bench.rows import Goal, Row
-
-#: The target whose figures have goals.
-TARGET = "cuda"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,8 @@ class _Wanted:
         return mine == (row.table, row.setting, row.who) and self.x in (None, row.x)
 
 
-_GOALS = (
+_GPU_TARGET = "cuda"
+_GPU_GOALS = (
     _Wanted("rates", NULL, ENGINE, 1, Goal(28e6), {REFERENCE: Goal(130)}),
     _Wanted("rates", NULL, ENGINE, None, Goal(100e6)),
     _Wanted("launch", NULL, ENGINE, 1, None, {REFERENCE: Goal(1 / 1.2)}),
@@ -47,11 +47,17 @@ _GOALS = (
     _Wanted("launch", NULL, ENGINE_ALONE, None, None, {PING_PONG: Goal(1 / 3.5)}),
     _Wanted("values", "", ENGINE, None, None, {CLIENT: Goal(0.9)}),
 )
+# On whatever is measured.
+_GOALS = tuple(
+    _Wanted("rados", setting, RUNTIME, None, None, {RADOS_BENCH: Goal(0.9)})
+    for setting in ("store", "retrieve")
+)
 
 
-def with_goals(row: Row) -> Row:
-    """Return a row with what is wanted of it."""
-    wanted = next((goal for goal in _GOALS if goal.fits(row)), None)
+def with_goals(row: Row, target: str) -> Row:
+    """Return a row, measured on a target, with what is wanted of it."""
+    goals = (*_GOALS, *(_GPU_GOALS if target == _GPU_TARGET else ()))
+    wanted = next((goal for goal in goals if goal.fits(row)), None)
     if wanted is None:
         return row
     comparisons = tuple(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xiokv.runtime.bench import goals, machine
+from xiokv.runtime.bench import machine
 from xiokv.runtime.bench.catalog import TABLES
+from xiokv.runtime.bench.goals import with_goals
 from xiokv.runtime.bench.lab import Lab
 from xiokv.runtime.bench.progress import Progress
 from xiokv.runtime.bench.report import Run
@@ -21,9 +22,7 @@ def measure(lab: Lab, names: Sequence[str], progress: Progress) -> Iterator[tupl
     """Yield name and rows of each table that has any on this device."""
     for name in names:
         progress.table(TABLES[name].title)
-        rows = list(TABLES[name].measure(lab))
-        if lab.module.target == goals.TARGET:
-            rows = list(map(goals.with_goals, rows))
+        rows = [with_goals(row, lab.module.target) for row in TABLES[name].measure(lab)]
         progress.clear()
         if rows:
             yield name, rows

@@ -10,8 +10,15 @@ from xiokv.runtime.bench.goals import with_goals
 from xiokv.runtime.bench.rows import Row, compared, take_turns
 
 
-def row(who: str, unit: str, *samples: float, table: str = "t", x: float | None = None) -> Row:
-    return Row(table, "case", names.NULL, who, unit, samples, x)
+def row(
+    who: str,
+    unit: str,
+    *samples: float,
+    table: str = "t",
+    setting: str = names.NULL,
+    x: float | None = None,
+) -> Row:
+    return Row(table, "case", setting, who, unit, samples, x)
 
 
 def test_cases_take_turns_forth_and_back() -> None:
@@ -34,13 +41,13 @@ def test_more_is_better_in_a_comparison_of_rates_and_of_times(unit: str, times: 
 
 @pytest.mark.parametrize(("rate", "reached"), [(28e6, True), (27.9e6, False), (50e6, True)])
 def test_a_goal_for_one_queue_is_a_rate(rate: float, reached: bool) -> None:
-    found = with_goals(row(names.ENGINE, "commands/s", rate, table="rates", x=1))
+    found = with_goals(row(names.ENGINE, "commands/s", rate, table="rates", x=1), "cuda")
     assert found.goal is not None
     assert found.goal.reached(found.median) is reached
 
 
 def test_all_queues_have_another_goal_than_one() -> None:
-    found = with_goals(row(names.ENGINE, "commands/s", 1e8, table="rates", x=14))
+    found = with_goals(row(names.ENGINE, "commands/s", 1e8, table="rates", x=14), "cuda")
     assert found.goal is not None
     assert found.goal.least == 100e6
 
@@ -52,15 +59,28 @@ def test_goals_for_a_launch_are_beside_the_reference(keys: int, least: float) ->
         for who in (names.LEAN, names.REFERENCE, names.ENGINE)
     )
     *_, last = compared([lean, reference, engine])
-    goals = {part.beside: part.goal for part in with_goals(last).comparisons}
+    goals = {part.beside: part.goal for part in with_goals(last, "cuda").comparisons}
     assert goals[names.LEAN] is None
     assert goals[names.REFERENCE] is not None
     assert goals[names.REFERENCE].least == pytest.approx(least)
 
 
+@pytest.mark.parametrize("target", ["host", "cuda"])
+@pytest.mark.parametrize(("setting", "least"), [("store", 0.9), ("store, CPU time", None)])
+def test_a_goal_in_a_cluster_is_beside_rados_bench_on_every_target(
+    target: str, setting: str, least: float | None
+) -> None:
+    both = (
+        row(who, "values/s", 1.0, table="rados", setting=setting)
+        for who in (names.RADOS_BENCH, names.RUNTIME)
+    )
+    *_, last = (with_goals(found, target) for found in compared(both))
+    assert [part.goal and part.goal.least for part in last.comparisons] == [least]
+
+
 def test_a_baseline_has_no_goal() -> None:
     found = row(names.REFERENCE, "commands/s", 1.0, table="rates", x=1)
-    assert with_goals(found) == found
+    assert with_goals(found, "cuda") == found
 
 
 @pytest.mark.parametrize(

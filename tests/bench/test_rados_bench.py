@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.tool import Tool
 from xiokv.runtime.bench.rados_bench import seconds
 from xiokv.runtime.errors import RuntimeFault
 
-Tool = Callable[..., Any]
 WRITTEN = {"total_time_run": "0.385232", "total_writes_made": "2000", "average_iops": "5191"}
 READ = {"total_time_run": "3.001889", "total_reads_made": "2000", "bandwidth": "38.860943"}
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Tool = Callable[..., Any]
+from tests.tool import Tool
 
 
 def warnings_alone(err: str) -> bool:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 
 from xiokv.runtime.bench.lab import Cluster, Lab
 from xiokv.runtime.bench.names import RADOS_BENCH, RUNTIME, VALUE_BYTES
 from xiokv.runtime.bench.rados_bench import RadosBench, Taken
-from xiokv.runtime.bench.rows import Goal, Row, compared, in_turns
+from xiokv.runtime.bench.rows import Row, compared, in_turns
 from xiokv.runtime.bench.store_client import StoreClient, StoreLoad
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.units import size_text
@@ -34,7 +33,6 @@ _OPERATIONS = {
 }
 
 _DEPTH = 16
-_WANTED = Goal(0.9)
 _MICROSECONDS = 1e6
 
 #: What was stored, retrieved and, by `rados bench` alone, read without a look at it.
@@ -45,8 +43,7 @@ def sizes(lab: Lab) -> Iterator[Row]:
     """Yield values a second, and processor time of a value, for values of some sizes."""
     for size in SIZES:
         load = StoreLoad(size, 1, _DEPTH)
-        for row in _rows(lab, "rados", size_text(size), size, load, cpu=True):
-            yield _with_goal(row) if row.x is not None else row
+        yield from _rows(lab, "rados", size_text(size), size, load, cpu=True)
 
 
 def queues(lab: Lab) -> Iterator[Row]:
@@ -124,14 +121,6 @@ def _fitting(lab: Lab, client: StoreClient, load: StoreLoad) -> int:
 def _alone(cpu: float, setup: float, count: int) -> float:
     """Return microseconds of one value: at least a clock's, where hardly more than set-up was."""
     return max(cpu - setup, 1e-6) / count * _MICROSECONDS
-
-
-def _with_goal(row: Row) -> Row:
-    parts = [
-        replace(part, goal=_WANTED) if part.beside == RADOS_BENCH else part
-        for part in row.comparisons
-    ]
-    return replace(row, comparisons=tuple(parts)) if row.who == RUNTIME else row
 
 
 def _cluster(lab: Lab) -> Cluster:
