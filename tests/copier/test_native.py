@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.compiling import WARNINGS, needs, run, sanitised
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "runtime" / "gpu"
 INCLUDE = ROOT / "generated" / "include"
 KERNELS = [SOURCES / "copier_kernel.cpp", SOURCES / "relay_kernel.cpp"]
 UNITS = sorted(set(SOURCES.glob("*.cpp")) - set(KERNELS))
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 AMD = ("-x", "hip", "--offload-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib")
-
-
-def run(*command: str | Path) -> str:
-    done = subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def needs(program: str) -> str:
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed")
-    return program
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
@@ -51,7 +36,7 @@ def test_kernels_for_amd_gpus_need_no_scratch(
     flags = (*AMD, "-std=c++17", "-O3", *WARNINGS, f"--offload-arch={architecture}")
     run(needs("clang++-19"), *flags, "-I", INCLUDE, kernel, "-o", tmp_path / "kernel.hsaco")
 
-    notes = run(needs("llvm-readelf-19"), "--notes", tmp_path / "kernel.hsaco")
+    notes = run(needs("llvm-readelf-19"), "--notes", tmp_path / "kernel.hsaco").stdout
     assert ".private_segment_fixed_size: 0" in notes
 
 
@@ -61,20 +46,14 @@ def test_kernels_for_nvidia_gpus_do_not_spill(tmp_path: Path, kernel: Path) -> N
     flags = ("-x", "cu", "-std=c++17", "-O3", "-arch=sm_80", "-cubin", "-Xptxas", "-v")
     said = run(needs("nvcc"), *flags, "-I", INCLUDE, kernel, "-o", tmp_path / "kernel.cubin")
 
-    assert "0 bytes spill stores, 0 bytes spill loads" in said
+    assert "0 bytes spill stores, 0 bytes spill loads" in said.stdout + said.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sanitiser", ["thread", "address,undefined"])
 def test_threads_copy_soundly_while_leases_end(tmp_path: Path, sanitiser: str) -> None:
-    sanitise = f"-fsanitize={sanitiser}"
-    (tmp_path / "probe.cpp").write_text("int main() {}\n", encoding="utf-8")
-    probe = ["g++", sanitise, tmp_path / "probe.cpp", "-o", tmp_path / "probe"]
-    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
-        pytest.skip(f"this g++ has no runtime for {sanitise}")
-    flags = ("-std=c++17", "-g", "-O1", sanitise, "-fno-sanitize-recover=all", "-pthread")
-    places = ("-I", SOURCES, "-I", INCLUDE)
+    places = ("-O1", "-I", SOURCES, "-I", INCLUDE)
     units = (*UNITS, SOURCES / "copier_kernel.cpp", Path(__file__).with_name("hammer.cpp"))
-    run("g++", *flags, *places, *units, "-o", tmp_path / "hammer")
+    hammer = sanitised(tmp_path, sanitiser, *places, *units)
 
-    assert int(run(tmp_path / "hammer", "60")) > 1
+    assert int(run(hammer, "60").stdout) > 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.compiling import WARNINGS, needs, run, sanitised
 
 HERE = Path(__file__).parent
 SOURCES = Path(__file__).resolve().parents[2] / "runtime" / "emulator"
@@ -15,15 +15,6 @@ UNITS = sorted(SOURCES.glob("*.cpp"))
 # All units as one take a third of the time.
 AS_ONE = tuple(word for unit in UNITS for word in ("-include", unit))
 PROGRAM = ("-include", HERE / "late_store.cpp", HERE / "hammer.cpp")
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-
-
-def run(*command: str | Path) -> str:
-    done = subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, check=False, timeout=300
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
@@ -45,9 +36,7 @@ def test_the_interface_is_c_and_c_plus_plus(language: str) -> None:
 
 
 def check_syntax(compiler: str, *arguments: str | Path) -> None:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
-    run(compiler, "-std=c++17", *WARNINGS, "-fsyntax-only", *arguments)
+    run(needs(compiler), "-std=c++17", *WARNINGS, "-fsyntax-only", *arguments)
 
 
 def test_no_definition_of_the_wire_is_included() -> None:
@@ -65,24 +54,12 @@ def test_no_definition_of_the_wire_is_included() -> None:
     assert included <= {path.name for path in SOURCES.glob("*.h")} | {interface}
 
 
-def build(folder: Path, sanitiser: str) -> Path:
-    """Return the hammering program, built with a sanitiser."""
-    sanitise = f"-fsanitize={sanitiser}"
-    (folder / "probe.cpp").write_text("int main() {}\n", encoding="utf-8")
-    probe = ["g++", sanitise, folder / "probe.cpp", "-o", folder / "probe"]
-    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
-        pytest.skip(f"this g++ has no runtime for {sanitise}")
-    flags = ("-std=c++17", "-g", sanitise, "-fno-sanitize-recover=all", "-pthread")
-    run("g++", *flags, "-I", SOURCES, *AS_ONE, *PROGRAM, "-o", folder / "hammer")
-    return folder / "hammer"
-
-
 # One test a program, so that each is built once, however tests are spread.
 @pytest.mark.slow
 @pytest.mark.parametrize("sanitiser", ["thread", "address,undefined"])
 def test_hosts_disturbances_and_late_stores_do_no_harm(sanitiser: str, tmp_path: Path) -> None:
-    hammer = build(tmp_path, sanitiser)
+    hammer = sanitised(tmp_path, sanitiser, "-I", SOURCES, *AS_ONE, *PROGRAM)
 
     for mode in ("faults", "resets"):
-        assert int(run(hammer, mode, "200")) > 0
+        assert int(run(hammer, mode, "200").stdout) > 0
     run(hammer, "late", "1")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.compiling import WARNINGS, needs, run, sanitised
 from xiokv.runtime.rados import library
 
 from .cluster import Cluster
@@ -19,20 +19,6 @@ ROOT = HERE.parents[1]
 SOURCES = ROOT / "runtime" / "rados"
 UNITS = sorted(SOURCES.glob("*.cpp"))
 INCLUDE = ("-I", ROOT / "generated" / "include", "-I", SOURCES)
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-
-
-def run(*command: str | Path, **environment: str) -> str:
-    done = subprocess.run(
-        list(map(str, command)),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,9 +35,7 @@ def librados() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
 def test_each_unit_compiles_without_a_warning(compiler: str) -> None:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
-    run(compiler, "-std=c++17", *WARNINGS, "-fsyntax-only", *INCLUDE, *UNITS)
+    run(needs(compiler), "-std=c++17", *WARNINGS, "-fsyntax-only", *INCLUDE, *UNITS)
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
@@ -112,22 +96,11 @@ def test_sessions_that_are_closed_in_flight_do_no_harm(
     sanitiser: str, cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:
     """No race, no late access, no leak; librados itself is not instrumented."""
-    hammer = build(tmp_path, sanitiser)
-    said = run(
+    units = (*INCLUDE, *UNITS, HERE / "hammer.cpp", "-lrados")
+    hammer = sanitised(tmp_path, sanitiser, *units)
+    done = run(
         *(hammer, cluster.conf, cluster.pool, namespace, "60"),
         TSAN_OPTIONS="ignore_noninstrumented_modules=1",
         ASAN_OPTIONS="detect_leaks=1",
     )
-    assert min(map(int, said.split())) > 1000
-
-
-def build(folder: Path, sanitiser: str) -> Path:
-    """Return the hammering program, built with a sanitiser."""
-    sanitise = f"-fsanitize={sanitiser}"
-    (folder / "probe.cpp").write_text("int main() {}\n", encoding="utf-8")
-    probe = ["g++", sanitise, folder / "probe.cpp", "-o", folder / "probe"]
-    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
-        pytest.skip(f"this g++ has no runtime for {sanitise}")
-    flags = ("-std=c++17", "-g", sanitise, "-fno-sanitize-recover=all", "-pthread", *INCLUDE)
-    run("g++", *flags, *UNITS, HERE / "hammer.cpp", "-lrados", "-o", folder / "hammer")
-    return folder / "hammer"
+    assert min(map(int, done.stdout.split())) > 1000
