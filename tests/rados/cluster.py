@@ -268,6 +268,7 @@ class Cluster:
         pid = self.pid(daemon)
         os.kill(pid, signal.SIGSTOP)
         try:
+            self._wait(f"the {daemon} does not stop", lambda: _is_stopped(pid), every=0.002)
             yield
         finally:
             with suppress(ProcessLookupError):
@@ -318,9 +319,18 @@ class Cluster:
             self.ceph("osd", "blocklist", "rm", address)
         self.rados("ls")
 
-    def _wait(self, complaint: str, condition: Callable[[], bool]) -> None:
+    def _wait(self, complaint: str, condition: Callable[[], bool], every: float = 0.2) -> None:
         end = time.monotonic() + 30
         while not condition():
             if time.monotonic() > end:
                 raise CephError(["ceph"], 1, complaint)
-            time.sleep(0.2)
+            time.sleep(every)
+
+
+def _is_stopped(pid: int) -> bool:
+    """Tell whether a signal to stop has reached all threads; on a busy machine that takes time."""
+    try:
+        stats = [path.read_text("utf-8") for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    except OSError:  # a thread has ended meanwhile
+        return False
+    return all(stat.rpartition(") ")[2].startswith("T") for stat in stats)
