@@ -8,7 +8,7 @@ import pytest
 
 from tests.connectors.host_pools import HostPool
 from tests.connectors.sglang.storing import KEYS, PAGES, Config, Make
-from xiokv.runtime import ArgumentFault
+from xiokv.runtime import ArgumentFault, RuntimeFault
 from xiokv.runtime.connectors.sglang import Storage
 
 
@@ -51,7 +51,7 @@ OPTIONS = {
 @pytest.mark.parametrize("what", OPTIONS)
 def test_options_that_cannot_be_are_refused_at_once(stand: Any, what: str) -> None:
     given, message = OPTIONS[what]
-    with pytest.raises(Exception, match=message):
+    with pytest.raises(RuntimeFault, match=message):
         Storage(Config(stand.options(**given)))
 
 
