@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tests.emulator.conftest import Cqe, Host
-from xiokv.runtime import KV, Emulator, Module, Outcome
+from tests.targets.device import Bytes
+from xiokv.runtime import KV, Emulator, Module
 
 from .cluster import Cluster
 
-Bytes = npt.NDArray[np.uint8]
 LIST = 0x06
 
 #: Seconds that a command may take on a machine that is busy.
@@ -111,19 +107,9 @@ class Wire(Host):
             found += fresh
 
 
-def outcomes(result: Any) -> Sequence[str]:
-    """Return the names of a result's outcomes."""
-    return [Outcome(outcome).name for outcome in result.status]
-
-
 def statuses(result: Any) -> set[int]:
     """Return the status codes of a result, each once."""
     return set(result.nvme_status["sc"].tolist())
-
-
-def random_values(count: int, size: int, seed: int = 1) -> Bytes:
-    """Return some values that differ."""
-    return np.random.default_rng(seed).integers(0, 256, (count, size), np.uint8)
 
 
 def key_array(count: int) -> Bytes:
@@ -132,45 +118,3 @@ def key_array(count: int) -> Bytes:
     keys[:, :8] = np.arange(count, dtype=">u8").view(np.uint8).reshape(-1, 8)
     keys[:, 8:] = np.random.default_rng(7).integers(0, 256, (count, 8), np.uint8)
     return keys
-
-
-class Objects:
-    """Reads objects by librados's C calls; a context manager.
-
-    Args:
-        cluster: the cluster.
-        namespace: of the pool.
-        pool: name of another one than that which is there from the start.
-    """
-
-    def __init__(self, cluster: Cluster, namespace: str, pool: str | None = None) -> None:
-        self._rados = ctypes.CDLL("librados.so.2")
-        self._cluster, self._place = ctypes.c_void_p(), ctypes.c_void_p()
-        self._call("create", ctypes.byref(self._cluster), b"admin")
-        self._call("conf_read_file", self._cluster, str(cluster.conf).encode())
-        self._call("connect", self._cluster)
-        place = ctypes.byref(self._place)
-        self._call("ioctx_create", self._cluster, (pool or cluster.pool).encode(), place)
-        self._rados.rados_ioctx_set_namespace(self._place, namespace.encode())
-        self._memory = ctypes.create_string_buffer(1 << 20)
-
-    def read(self, name: str, most: int) -> bytes:
-        """Return the first bytes of an object, `most` of them."""
-        size = self._call(
-            "read",
-            *(self._place, name.encode(), self._memory),
-            *(ctypes.c_size_t(most), ctypes.c_uint64(0)),
-        )
-        return self._memory[:size]
-
-    def __enter__(self) -> Objects:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._rados.rados_ioctx_destroy(self._place)
-        self._rados.rados_shutdown(self._cluster)
-
-    def _call(self, name: str, *arguments: Any) -> int:
-        result = int(getattr(self._rados, f"rados_{name}")(*arguments))
-        assert result >= 0, f"rados_{name}: {os.strerror(-result)}"
-        return result

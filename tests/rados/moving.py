@@ -12,34 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from tests.kvcache.donors import BLOCK_TOKENS, TENANT, contents, joined, layout, payloads
-from tests.rados.attached import key_array, random_values
-from tests.targets.device import Target, content
+from tests.kvcache import donors
+from tests.kvcache.donors import TENANT, Given, layout, payloads
+from tests.kvcache.plans import PLAN, ROWS, check_bytes
+from tests.rados.attached import key_array
+from tests.targets.device import Target, content, random_values
 from xiokv.generated.nvme_kv import Opcode
-from xiokv.runtime import Buffer, Outcome, Place
-from xiokv.runtime.kvcache import (
-    DonorSpan,
-    Executor,
-    FreshSpan,
-    KvStorage,
-    NewDonor,
-    Plan,
-    Range,
-)
+from xiokv.runtime import Module, Outcome, Place
+from xiokv.runtime.kvcache import Executor, KvStorage
+from xiokv.runtime.testing import Rig
 from xiokv.runtime.testing.rig import make_rig
 
 POISON = 0xEE
-ROWS = 8
 SHAPE = layout(4096, 1500)
-PLAN = Plan(
-    request="r",
-    tokens=80,
-    block_tokens=BLOCK_TOKENS,
-    spans=(
-        FreshSpan(target=Range(0, 32)),
-        DonorSpan(target=Range(32, 80), donor="donor", source=Range(16, 64)),
-    ),
-)
 
 # None of them keeps a command from being carried out.
 HARMLESS: list[dict[str, Any]] = [
@@ -148,42 +133,29 @@ def lose_a_completion(device: str, url: str, count: int, size: int) -> dict[str,
 
 def publish(device: str, url: str) -> str:
     """Publish a donor; return the digest of its manifest."""
-    with make_rig(
-        Target(device, ExitStack()).module, controller=_cache(url), queues=2, timeout=20.0
-    ) as rig:
-        storage = KvStorage(rig.kv, TENANT)
-        blocks = payloads(SHAPE, ROWS)
-        manifest = storage.publish(NewDonor("donor", SHAPE, contents(ROWS)), joined(blocks))
-        return sha256(manifest.canonical).hexdigest()
+    with _rig(device, url) as rig:
+        given = donors.publish(KvStorage(rig.kv, TENANT), rows=ROWS, shape=SHAPE)
+        return sha256(given.manifest.canonical).hexdigest()
 
 
 def carry_out(device: str, url: str) -> str:
     """Carry out a plan, and check each byte; return the digest of the donor's manifest."""
-    with ExitStack() as stack:
-        target = Target(device, stack)
-        rig = stack.enter_context(
-            make_rig(target.module, controller=_cache(url), queues=2, timeout=20.0)
-        )
+    with _rig(device, url) as rig:
         storage = KvStorage(rig.kv, TENANT)
         place = Place.DEVICE if device != "host" else Place.HOST
-        allocate = partial(target.module.empty, place=place)
+        allocate = partial(_module(device).empty, place=place)
         report = Executor(storage, allocate=allocate).execute(PLAN)
         assert report.verified
-        assert report.spans[1].landed == 3
-        assert isinstance(report.buffer, Buffer)
-        report.buffer.download()
-        blocks = payloads(SHAPE, ROWS)
-        placed = 0
-        for _, position, offsets in report.placed():
-            row = 1 + (position - 32) // BLOCK_TOKENS
-            for shard, offset in enumerate(offsets):
-                block = blocks[row * 2 + shard]
-                assert (report.buffer.view[offset : offset + len(block)] == block).all()
-                placed += 1
-        assert placed == 3 * 2
-        return sha256(storage.resolve("donor").manifest.canonical).hexdigest()
+        manifest = storage.resolve("donor").manifest
+        assert check_bytes(report, {"donor": Given(manifest, payloads(SHAPE, ROWS))}) == 6
+        return sha256(manifest.canonical).hexdigest()
 
 
-def _cache(url: str) -> dict[str, Any]:
-    """Return the options of a controller whose values are smaller than a block."""
-    return {"store": url, "value_max": 2048}
+def _module(device: str) -> Module:
+    return Target(device, ExitStack()).module
+
+
+def _rig(device: str, url: str) -> Rig:
+    """Return a controller whose values are smaller than a block, and what is attached to it."""
+    options = {"store": url, "value_max": 2048}
+    return make_rig(_module(device), controller=options, queues=2, timeout=20.0)

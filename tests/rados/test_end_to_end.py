@@ -22,12 +22,13 @@ import pytest
 
 from tests import native
 from tests.hip.standin_process import CALLER, NAME, Standin, build
+from tests.targets.device import ARCHITECTURES, random_values
 
 from . import moving
-from .attached import PATIENCE, Attach, Objects, key_array, random_values
+from .attached import PATIENCE, Attach, key_array
 from .cluster import Cluster
+from .objects import Objects
 
-ARCHITECTURES = {"gfx942": "gfx942:sramecc+:xnack-", "gfx1100": "gfx1100"}
 SIZE = 4096
 
 Call = Callable[..., Any]

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.targets.device import random_values
 from xiokv.runtime import Emulator, RuntimeFault
 
-from .attached import Attach, key_array, random_values
+from .attached import Attach, key_array
 from .cluster import Cluster
 from .hosts import OK, UNREACHABLE, WINDOW, at_last, host, keys_of, said, values_of
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests import native
+from tests.targets.device import outcomes, random_values
 
-from .attached import Attach, key_array, outcomes, random_values
+from .attached import Attach, key_array
 from .cluster import Cluster
 
 HERE = Path(__file__).parent

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.targets.device import outcomes, random_values
 from xiokv.runtime import RuntimeFault
 
-from .attached import Attach, outcomes, random_values, statuses
+from .attached import Attach, statuses
 
 
 def test_a_store_that_is_opened_to_read_changes_nothing(attach: Attach) -> None:

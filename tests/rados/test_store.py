@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.targets.device import Bytes, outcomes, random_values
 from xiokv.runtime import KV, Emulator, Outcome
 
-from .attached import Attach, Bytes, key_array, outcomes, random_values
+from .attached import Attach, key_array
 
 # All lengths; zero bytes, and keys that are others with something more.
 KEYS = [

@@ -12,12 +12,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.targets.device import Target
+from tests.targets.device import ARCHITECTURES, Target
 from tests.targets.elsewhere import CHANNEL, Elsewhere
 from xiokv.runtime import Place
 
-# By the name in a test's own: target and device.
-ARCHITECTURES = {"gfx942": "gfx942:sramecc+:xnack-", "gfx1100": "gfx1100"}
 NAMES = ("host", *ARCHITECTURES, "cuda")
 
 _elsewhere = pytest.StashKey[dict[str, Elsewhere]]()

@@ -17,6 +17,9 @@ from xiokv.runtime import KV, Buffer, Emulator, Module, Outcome, Place
 
 Bytes = npt.NDArray[np.uint8]
 
+#: AMD devices that run in software, by their names among targets.
+ARCHITECTURES = {"gfx942": "gfx942:sramecc+:xnack-", "gfx1100": "gfx1100"}
+
 
 class Target:
     """One device, and controllers that end with the test.
