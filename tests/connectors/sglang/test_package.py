@@ -6,7 +6,6 @@ else its modules import is a stand-in, and no server ran.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Iterator
 from queue import Queue
@@ -19,11 +18,12 @@ import pytest
 from tests.connectors import tensors
 from tests.connectors.host_pools import HostPool
 from tests.connectors.peers import SGLANG, NoWheel, importable, sources
+from tests.connectors.sglang import storing
+from tests.connectors.sglang.storing import Config
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sglang")]
 
-KEYS = [hashlib.sha256(bytes([number])).hexdigest() for number in range(6)]
-PAGES = [9, 2, 14, 3, 0, 11]
+KEYS, PAGES = storing.KEYS[:6], storing.PAGES[:6]
 MEMORY = "sglang.srt.mem_cache"
 REAL = (
     "sglang.srt.environ",
@@ -68,12 +68,8 @@ def make(sglang: Any, stand: Any) -> Iterator[Any]:
             class_name="XiokvHiCacheStorage",
             interface_v1=int(v1),
         )
-        facts = {
-            "tp_rank": 0, "tp_size": 2, "pp_rank": 0, "pp_size": 1, "attn_cp_rank": 0,
-            "attn_cp_size": 1, "is_mla_model": False, "enable_storage_metrics": False,
-            "is_page_first_layout": True, "model_name": "model", **config,
-        }  # fmt: skip
-        storage_config = sglang.hicache_storage.HiCacheStorageConfig(**facts, extra_config=extra)
+        facts = vars(Config(extra, **config))
+        storage_config = sglang.hicache_storage.HiCacheStorageConfig(**facts)
         factory = sglang.backend_factory.StorageBackendFactory
         storage = factory.create_backend("dynamic", storage_config, pool)
         storage.register_mem_pool_host(pool)
@@ -84,13 +80,6 @@ def make(sglang: Any, stand: Any) -> Iterator[Any]:
     yield make
     for storage in made:
         storage.close()
-
-
-@pytest.fixture
-def pool() -> HostPool:
-    pool = HostPool()
-    pool.fill(1)
-    return pool
 
 
 def test_the_dynamic_loader_takes_the_class(sglang: Any, make: Any, pool: HostPool) -> None:
