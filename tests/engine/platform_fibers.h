@@ -143,4 +143,6 @@ XIOKV_DEVICE uint64_t xiokv_device_add64(uint64_t *address, uint64_t value) {
 }
 
 XIOKV_DEVICE uint64_t xiokv_clock() { return fibers::world->now; }
-XIOKV_DEVICE void xiokv_pause(uint32_t = 1) { fibers::world->yield(); }
+XIOKV_DEVICE void xiokv_pause(uint32_t = 1, uint32_t = 0, uint32_t = 1) {
+  fibers::world->yield();
+}

@@ -97,7 +97,8 @@ template <class Command> XIOKV_DEVICE void xiokv_drive(xiokv_engine &engine) {
     const bool idles = room == 0 && engine.run == 0;
     idle = idles ? idle + 1 : 0;
     if (idles)
-      xiokv_pause(idle);
+      xiokv_pause(idle, engine.shared->tally[XIOKV_TALLY_COMPLETED],
+                  engine.in_flight);
   }
 }
 

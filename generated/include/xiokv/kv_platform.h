@@ -41,7 +41,8 @@
 /// - xiokv_shared_add, xiokv_shared_swap_if: atomics of the workgroup.
 ///   xiokv_device_add32, xiokv_device_add64: atomics of the device.
 /// - xiokv_clock: a counter of constant rate. xiokv_pause: a hint while
-///   waiting, with the number of times in a row.
+///   waiting, with the number of times in a row, the commands of the batch that
+///   completed so far, and those in flight.
 ///
 /// No primitive traps, prints or calls a device library. Tests name another
 /// platform in XIOKV_PLATFORM_HEADER.

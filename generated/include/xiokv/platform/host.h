@@ -124,39 +124,68 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 /// some ten microseconds, longer than a device near by takes for anything.
 /// Where it came to that, the next wait needs half as many, down to the fewest.
 #define XIOKV_PAUSES_A_REST 256u
-#define XIOKV_FEWEST_PAUSES 16u
+#define XIOKV_FEWEST_PAUSES 4u
 #define XIOKV_SHORTEST_REST 20000u  ///< Nanoseconds.
 #define XIOKV_LONGEST_REST 1000000u ///< Nanoseconds.
 
+/// @brief The part of the commands in flight for whose completions a thread
+/// rests at once: so few that the controller keeps having enough to do.
+#define XIOKV_PART_OF_FLIGHT 8u
+
 /// @brief What a thread has seen of its waits; times are nanoseconds.
 struct xiokv_patience {
-  uint32_t pauses;  ///< Before a wait's first rest.
-  uint32_t rests;   ///< Of the wait so far, or of the last one.
-  uint64_t since;   ///< When the first of them began.
-  uint64_t until;   ///< When the last of them ended.
-  uint64_t typical; ///< What recent waits took.
+  uint32_t pauses;    ///< Before a wait's first rest.
+  uint32_t rests;     ///< Of the wait so far, or of the last one.
+  uint32_t completed; ///< Commands of the batch, when the last wait began.
+  uint64_t since;     ///< When the first rest of a wait began.
+  uint64_t until;     ///< When the last of them ended.
+  uint64_t typical;   ///< What recent waits took.
+  uint64_t interval;  ///< Between completions, while it waited.
 };
 
-XIOKV_DEVICE void xiokv_learn_wait(xiokv_patience &patience) {
-  if (patience.rests != 0) {
-    if (patience.pauses > XIOKV_FEWEST_PAUSES)
-      patience.pauses /= 2;
-    const uint64_t last = patience.until - patience.since;
-    patience.typical = (3 * patience.typical + last) / 4;
-  } else if (patience.pauses < XIOKV_PAUSES_A_REST) {
-    patience.pauses *= 2;
-  }
-  patience.rests = 0;
+XIOKV_DEVICE uint64_t xiokv_of_late(uint64_t before, uint64_t last) {
+  return (3 * before + last) / 4;
 }
 
-/// @brief Sleep: at first for half of what waits took, then for an eighth of
-/// what this one took so far. So much later, at most, is its end seen.
-XIOKV_DEVICE void xiokv_sleep(xiokv_patience &patience) {
+/// @brief Learn from the wait that is over when the next one begins;
+/// `completed` counts up in a batch.
+XIOKV_DEVICE void xiokv_learn_wait(xiokv_patience &patience,
+                                   uint32_t completed) {
+  const uint32_t more = completed - patience.completed;
+  const uint64_t took = patience.until - patience.since;
+  const bool rested = patience.rests != 0;
+  const bool same_batch = completed > patience.completed;
+  patience.completed = completed;
+  patience.rests = 0;
+  if (!rested) {
+    if (patience.pauses < XIOKV_PAUSES_A_REST)
+      patience.pauses *= 2;
+    return;
+  }
+  if (patience.pauses > XIOKV_FEWEST_PAUSES)
+    patience.pauses /= 2;
+  patience.typical = xiokv_of_late(patience.typical, took);
+  if (same_batch)
+    patience.interval = xiokv_of_late(patience.interval, took / more);
+}
+
+/// @brief How long to sleep at first: for half of what waits took, or longer
+/// where in the meantime no more than a part of those in flight complete.
+XIOKV_DEVICE uint64_t xiokv_first_rest(const xiokv_patience &patience,
+                                       uint32_t in_flight) {
+  const uint64_t half = patience.typical / 2;
+  const uint64_t part = patience.interval * in_flight / XIOKV_PART_OF_FLIGHT;
+  return half > part ? half : part;
+}
+
+/// @brief Sleep; not for the first time: for an eighth of what this wait took
+/// so far. So much later, at most, is its end seen.
+XIOKV_DEVICE void xiokv_sleep(xiokv_patience &patience, uint32_t in_flight) {
   const uint64_t now = xiokv_clock();
   if (patience.rests++ == 0)
     patience.since = now;
-  uint64_t time =
-      patience.rests == 1 ? patience.typical / 2 : (now - patience.since) / 8;
+  uint64_t time = patience.rests == 1 ? xiokv_first_rest(patience, in_flight)
+                                      : (now - patience.since) / 8;
   if (time < XIOKV_SHORTEST_REST)
     time = XIOKV_SHORTEST_REST;
   if (time > XIOKV_LONGEST_REST)
@@ -168,15 +197,15 @@ XIOKV_DEVICE void xiokv_sleep(xiokv_patience &patience) {
 
 /// @brief Wait a moment; now and then let another thread have the core, since
 /// where cores are few it may be the controller's.
-XIOKV_DEVICE void xiokv_pause(uint32_t in_a_row = 1) {
+XIOKV_DEVICE void xiokv_pause(uint32_t in_a_row = 1, uint32_t completed = 0,
+                              uint32_t in_flight = 1) {
   // Initial-exec: gcc 12's leak check misreads so small a dynamic TLS block.
-  static thread_local xiokv_patience patience
-      __attribute__((tls_model("initial-exec"))) = {XIOKV_PAUSES_A_REST, 0, 0,
-                                                    0, 0};
+  static thread_local xiokv_patience patience __attribute__((
+      tls_model("initial-exec"))) = {XIOKV_PAUSES_A_REST, 0, 0, 0, 0, 0, 0};
   if (in_a_row == 1)
-    xiokv_learn_wait(patience);
+    xiokv_learn_wait(patience, completed);
   if (in_a_row >= patience.pauses)
-    xiokv_sleep(patience);
+    xiokv_sleep(patience, in_flight);
   else if (in_a_row % XIOKV_PAUSES_A_YIELD == 0)
     sched_yield();
 #if defined(__x86_64__)

@@ -159,7 +159,9 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
 #endif
 }
 
-XIOKV_DEVICE void xiokv_pause(uint32_t = 1) { __builtin_amdgcn_s_sleep(1); }
+XIOKV_DEVICE void xiokv_pause(uint32_t = 1, uint32_t = 0, uint32_t = 1) {
+  __builtin_amdgcn_s_sleep(1);
+}
 
 /// @brief The entry of a command: a workgroup runs its queue of the batch. The
 /// batch is read where the launch put it, not from a copy.

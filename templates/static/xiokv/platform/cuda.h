@@ -167,7 +167,7 @@ XIOKV_DEVICE uint64_t xiokv_clock() {
   return now;
 }
 
-XIOKV_DEVICE void xiokv_pause(uint32_t = 1) {}
+XIOKV_DEVICE void xiokv_pause(uint32_t = 1, uint32_t = 0, uint32_t = 1) {}
 
 /// @brief The entry of a command: a block runs its queue of the batch.
 #define XIOKV_DEFINE_KERNEL(command)                                           \
