@@ -20,6 +20,8 @@ _FLAGS = (
     *("-std=c++17", "-O2", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden"),
     # Threads of librados run its code as long as the process does.
     *("-Wl,-z,nodelete", "-Wl,--no-as-needed", "-lrados"),
+    # A standard library that the compiler links in stays inside: librados has its own.
+    "-Wl,--exclude-libs,ALL",
 )
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from tests.compiling import WARNINGS, needs, run, sanitised
+from xiokv.runtime import toolchain
 from xiokv.runtime.rados import library
 
 from .cluster import Cluster
@@ -87,6 +91,20 @@ def test_a_refusal_needs_no_memory_for_its_reason(own_surroundings: None) -> Non
     assert error.value == b"untouched"
     assert open_(None, error, len(error)) is None
     assert error.value == b"config is"  # and a zero byte: all that there is room for
+
+
+def test_a_standard_library_that_is_linked_in_stays_inside(own_surroundings: None) -> None:
+    """Else librados would take functions of it, which may be of another version than its own."""
+    recipe = toolchain.rados_recipe(version("xiokv"))
+    within = replace(recipe, flags=(*recipe.flags, "-static-libstdc++"))
+    with toolchain.build_cached(within).open("rb") as stream:
+        symbols = ELFFile(stream).get_section_by_name(".dynsym").iter_symbols()
+        exported = {
+            symbol.name
+            for symbol in symbols
+            if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL"
+        }
+    assert exported == {"xiokv_rados_open"}
 
 
 # One test a program, so that each is built once, however tests are spread.
