@@ -55,7 +55,7 @@ public:
 
 private:
   static constexpr uint32_t spins = 200;
-  static constexpr uint32_t few_spins = 10;
+  static constexpr uint32_t few_spins = 4;
   static constexpr uint32_t yields = 1000;
   static constexpr std::chrono::microseconds shortest{5};
   static constexpr std::chrono::microseconds longest{1000};

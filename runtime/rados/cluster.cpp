@@ -96,9 +96,7 @@ void Cluster::configure(const Place &place) {
     refuse("cannot make use of CEPH_ARGS", result);
   if (!place.keyring.empty())
     set("keyring", place.keyring);
-  // The deadline of each operation is the session's. This one is for listings,
-  // whose calls wait.
-  set("rados_osd_op_timeout", whole_seconds(place.timeout));
+  limit_calls(milliseconds::zero());
   set("rados_mon_op_timeout", whole_seconds(place.timeout));
   set("client_mount_timeout", whole_seconds(place.connect_timeout));
   // An OSD that crashed and is back at once is met by its new map. It is asked
@@ -112,6 +110,10 @@ void Cluster::configure(const Place &place) {
   set("objecter_inflight_op_bytes", "0");
   set("log_to_stderr", "false");
   set("err_to_stderr", "false");
+}
+
+void Cluster::limit_calls(milliseconds longest) {
+  rados_.conf_set("rados_osd_op_timeout", whole_seconds(longest).c_str());
 }
 
 /// What stands in the way of a connection: the code alone names no file.

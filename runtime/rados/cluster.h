@@ -46,6 +46,12 @@ public:
   /// @brief Objects of the pool and namespace; it may be used by any thread.
   librados::IoCtx &objects() { return objects_; }
 
+  /// @brief From now on, calls that wait for an OSD do so for no longer; 0: for
+  /// ever, as they do at first.
+  ///
+  /// It costs every operation a timer, also of those that do not wait.
+  void limit_calls(std::chrono::milliseconds longest);
+
   /// @brief What a return value of an operation on an object means.
   Answer answer_to(int result);
 

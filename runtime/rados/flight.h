@@ -46,10 +46,14 @@ struct Flight {
   /// It was told to end, or its reply was given.
   std::atomic<bool> given_up{false};
   librados::AioCompletion *completion = nullptr; ///< None of a List.
-  std::shared_ptr<const Memory> stored;          ///< Store: the value.
-  librados::bufferlist value;                    ///< Retrieve: what was read.
-  uint64_t size = 0;   ///< Retrieve: of the whole value.
-  uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed.
+  /// Nobody is called when it ends: it is looked at.
+  bool silent = false;
+  std::shared_ptr<const Memory> stored; ///< Store: the value.
+  librados::bufferlist value;           ///< Retrieve: what was read.
+  emulator::Key key;                    ///< Retrieve: to ask again.
+  uint64_t size = 0;                    ///< Retrieve: of the whole value.
+  uint32_t wanted = 0;    ///< Retrieve: bytes of the value that are needed.
+  bool asks_size = false; ///< Retrieve: the size is asked for.
   Listing listing;
   std::list<std::shared_ptr<Flight>>::iterator place; ///< In its session.
 };

@@ -182,7 +182,9 @@ void Lister::work() {
     const std::shared_ptr<Flight> flight = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
+    cluster_.limit_calls(longest_);
     flight->listing.result = list(*flight);
+    cluster_.limit_calls(std::chrono::milliseconds::zero());
     flight->inbox->put(*flight);
     lock.lock();
   }

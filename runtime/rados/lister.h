@@ -22,7 +22,9 @@ namespace xiokv::rados {
 /// call that is under way.
 class Lister {
 public:
-  explicit Lister(Cluster &cluster) : cluster_(cluster) {}
+  /// @param longest How long a call may wait for the cluster.
+  Lister(Cluster &cluster, std::chrono::milliseconds longest)
+      : cluster_(cluster), longest_(longest) {}
 
   /// @brief Waits for the call that is under way, if any.
   ~Lister();
@@ -39,6 +41,7 @@ private:
   int list(Flight &flight);
 
   Cluster &cluster_;
+  const std::chrono::milliseconds longest_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Flight>> waiting_;

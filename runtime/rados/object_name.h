@@ -16,6 +16,7 @@ using emulator::Key;
 inline std::string object_name(const Key &key) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string name;
+  name.reserve(2u * key.length);
   for (uint8_t i = 0; i < key.length; ++i) {
     name += digits[key.bytes[i] >> 4];
     name += digits[key.bytes[i] & 15];

@@ -25,6 +25,15 @@ bufferlist payload_of(const Memory &value, uint32_t size) {
   return list;
 }
 
+/// From so many in flight on, replies come often enough to be looked for: a
+/// thread of librados that tells of each would cost more.
+constexpr size_t few = 8;
+
+/// Most that are looked at each time.
+constexpr size_t most_silent = 64;
+
+constexpr std::chrono::microseconds between_looks{10};
+
 /// Called by a thread of librados.
 void land(librados::completion_t, void *argument) {
   Flight &flight = *static_cast<Flight *>(argument);
@@ -37,6 +46,9 @@ public:
   RadosSession(RadosStore &store, emulator::Wake wake)
       : store_(store), inbox_(std::make_shared<Inbox>(std::move(wake))) {
     objects_.dup(store.cluster().objects());
+    // Where there is no room, the cluster is to say so; else it would let
+    // writes wait for some.
+    objects_.set_pool_full_try();
   }
   ~RadosSession() override;
 
@@ -52,12 +64,18 @@ private:
   int send(Flight &flight, const Request &request);
   int store(Flight &flight, const Request &request);
   int retrieve(Flight &flight, const Request &request);
+  int read_value(Flight &flight);
   int read(Flight &flight, const std::string &name,
            librados::ObjectReadOperation &operation);
   int write(Flight &flight, const std::string &name,
             librados::ObjectWriteOperation &operation);
-  void give_up_overdue();
+  void complete_by(Flight &flight);
+  void take_ended(Clock::time_point now);
+  void give_up_overdue(Clock::time_point now);
   bool end(Flight &flight, Reply &reply);
+  bool is_cut_short(const Flight &flight) const;
+  bool end_short(Flight &flight, Reply &reply);
+  void drop(Flight &flight);
   Answer answer(Flight &flight, Reply &reply);
   void forget(Flight &flight);
 
@@ -65,8 +83,11 @@ private:
   librados::IoCtx objects_;
   std::shared_ptr<Inbox> inbox_;
   std::list<std::shared_ptr<Flight>> flights_; ///< Those due first, first.
+  std::vector<Flight *> silent_;               ///< Those of them that are.
+  Clock::time_point next_look_;                ///< At the silent ones.
   std::vector<Flight *> ended_;                ///< To be told of, last first.
   std::deque<Reply> refused_;
+  bool larger_ = false; ///< The last value read was larger than wanted.
 };
 
 /// What is cancelled comes back soon; a listing is left to its thread.
@@ -79,7 +100,11 @@ RadosSession::~RadosSession() {
     if (!flight->completion)
       continue;
     objects_.aio_cancel(flight->completion);
-    ++cancelled;
+    cancelled += flight->silent ? 0 : 1;
+  }
+  for (Flight *flight : silent_) {
+    flight->completion->wait_for_complete();
+    forget(*flight);
   }
   while (cancelled != 0) {
     inbox_->wait();
@@ -103,7 +128,7 @@ void RadosSession::submit(Request &request) {
     return;
   refusal.answer = store_.cluster().answer_to(result);
   refused_.push_back(refusal);
-  forget(flight);
+  drop(flight);
 }
 
 Flight &RadosSession::new_flight(const Request &request) {
@@ -148,40 +173,67 @@ int RadosSession::store(Flight &flight, const Request &request) {
   if (store_.adrift().is_full())
     return -ETIMEDOUT;
   flight.stored = std::static_pointer_cast<const Memory>(request.value.owner);
+  const bufferlist value = payload_of(*flight.stored, request.value.size);
+  const std::string name = object_name(request.key);
+  if (!request.condition.must_exist && !request.condition.must_not_exist) {
+    complete_by(flight);
+    return objects_.aio_write_full(name, flight.completion, value);
+  }
   librados::ObjectWriteOperation operation;
   if (request.condition.must_exist)
     operation.assert_exists();
   if (request.condition.must_not_exist)
     operation.create(/*exclusive=*/true);
-  operation.write_full(payload_of(*flight.stored, request.value.size));
-  return write(flight, object_name(request.key), operation);
+  operation.write_full(value);
+  return write(flight, name, operation);
 }
 
-/// The size is asked for in the same operation, so that both are of one value.
-/// A read of no bytes would be one of all.
 int RadosSession::retrieve(Flight &flight, const Request &request) {
-  librados::ObjectReadOperation operation;
+  flight.key = request.key;
   flight.wanted = request.wanted;
+  flight.asks_size =
+      larger_ || request.wanted == 0 || request.wanted >= INT_MAX;
+  return read_value(flight);
+}
+
+/// One byte more than is wanted tells whether the value ends there. Where its
+/// size is asked for, that is in the same operation, so that both are of one
+/// value. A read of no bytes would be one of all.
+int RadosSession::read_value(Flight &flight) {
+  const std::string name = object_name(flight.key);
+  if (!flight.asks_size) {
+    complete_by(flight);
+    return objects_.aio_read(name, flight.completion, &flight.value,
+                             size_t{flight.wanted} + 1, 0);
+  }
+  librados::ObjectReadOperation operation;
   operation.stat(&flight.size, nullptr, nullptr);
-  if (request.wanted != 0)
-    operation.read(0, std::min<uint32_t>(request.wanted, INT_MAX),
-                   &flight.value, nullptr);
-  return read(flight, object_name(request.key), operation);
+  if (flight.wanted != 0)
+    operation.read(0, std::min<uint32_t>(flight.wanted, INT_MAX), &flight.value,
+                   nullptr);
+  return read(flight, name, operation);
 }
 
 int RadosSession::read(Flight &flight, const std::string &name,
                        librados::ObjectReadOperation &operation) {
-  flight.completion = librados::Rados::aio_create_completion(&flight, land);
+  complete_by(flight);
   return objects_.aio_operate(name, flight.completion, &operation, nullptr);
 }
 
-/// Where there is no room, the cluster is to say so; else it would let the
-/// operation wait for some.
 int RadosSession::write(Flight &flight, const std::string &name,
                         librados::ObjectWriteOperation &operation) {
-  flight.completion = librados::Rados::aio_create_completion(&flight, land);
-  return objects_.aio_operate(name, flight.completion, &operation,
-                              librados::OPERATION_FULL_TRY);
+  complete_by(flight);
+  return objects_.aio_operate(name, flight.completion, &operation);
+}
+
+void RadosSession::complete_by(Flight &flight) {
+  flight.silent = flights_.size() >= few && silent_.size() < most_silent;
+  if (!flight.silent) {
+    flight.completion = librados::Rados::aio_create_completion(&flight, land);
+    return;
+  }
+  flight.completion = librados::Rados::aio_create_completion();
+  silent_.push_back(&flight);
 }
 
 bool RadosSession::poll(Reply &reply) {
@@ -192,24 +244,38 @@ bool RadosSession::poll(Reply &reply) {
   }
   if (flights_.empty())
     return false;
-  if (ended_.empty()) {
-    ended_ = inbox_->take();
-    std::reverse(ended_.begin(), ended_.end());
-  }
+  const Clock::time_point now = Clock::now();
+  if (ended_.empty())
+    take_ended(now);
   while (!ended_.empty()) {
     Flight &flight = *ended_.back();
     ended_.pop_back();
     if (end(flight, reply))
       return true;
   }
-  give_up_overdue();
+  give_up_overdue(now);
   return false;
+}
+
+void RadosSession::take_ended(Clock::time_point now) {
+  ended_ = inbox_->take();
+  if (!silent_.empty() && now >= next_look_) {
+    next_look_ = now + between_looks;
+    size_t left = 0;
+    for (Flight *flight : silent_) {
+      if (flight->completion->is_complete())
+        ended_.push_back(flight);
+      else
+        silent_[left++] = flight;
+    }
+    silent_.resize(left);
+  }
+  std::reverse(ended_.begin(), ended_.end());
 }
 
 /// A listing is in a call that cannot be cancelled: its reply is given at once,
 /// and it ends later.
-void RadosSession::give_up_overdue() {
-  const Clock::time_point now = Clock::now();
+void RadosSession::give_up_overdue(Clock::time_point now) {
   for (const auto &flight : flights_) {
     if (flight->due > now)
       return;
@@ -229,14 +295,43 @@ void RadosSession::give_up_overdue() {
 
 /// @return Whether there is a reply to give.
 bool RadosSession::end(Flight &flight, Reply &reply) {
+  reply = {};
+  reply.token = flight.token;
+  if (is_cut_short(flight))
+    return end_short(flight, reply);
   const bool given = flight.given_up && !flight.completion;
-  if (!given) {
-    reply = {};
-    reply.token = flight.token;
+  if (!given)
     reply.answer = answer(flight, reply);
-  }
   forget(flight);
   return !given;
+}
+
+bool RadosSession::is_cut_short(const Flight &flight) const {
+  return flight.operation == Operation::retrieve && !flight.asks_size &&
+         flight.value.length() > flight.wanted;
+}
+
+/// The value is larger than what is wanted of it, and by how much is unknown:
+/// it is asked for again, unless its time is over.
+bool RadosSession::end_short(Flight &flight, Reply &reply) {
+  larger_ = true;
+  flight.asks_size = true;
+  flight.value.clear();
+  flight.completion->release();
+  flight.completion = nullptr;
+  const int result = flight.given_up ? -ETIMEDOUT : read_value(flight);
+  if (result == 0)
+    return false;
+  reply.answer = store_.cluster().answer_to(result);
+  drop(flight);
+  return true;
+}
+
+/// One that was the last to be sent, and was not.
+void RadosSession::drop(Flight &flight) {
+  if (!silent_.empty() && silent_.back() == &flight)
+    silent_.pop_back();
+  forget(flight);
 }
 
 Answer RadosSession::answer(Flight &flight, Reply &reply) {
@@ -253,7 +348,10 @@ Answer RadosSession::answer(Flight &flight, Reply &reply) {
       if (!flight.sink(key))
         break;
   } else if (flight.operation == Operation::retrieve) {
+    if (!flight.asks_size)
+      flight.size = flight.value.length();
     const uint64_t needed = std::min<uint64_t>(flight.size, flight.wanted);
+    larger_ = flight.size > flight.wanted;
     if (flight.size > UINT32_MAX || flight.value.length() < needed)
       return Answer::failed;
     auto value = std::make_shared<bufferlist>(std::move(flight.value));

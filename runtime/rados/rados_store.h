@@ -20,15 +20,15 @@ namespace xiokv::rados {
 class RadosStore : public emulator::ValueStore {
 public:
   explicit RadosStore(const Place &place)
-      : place_(place), cluster_(place_), lister_(cluster_) {}
+      : place_(place), cluster_(place_), lister_(cluster_, place_.timeout) {}
 
   std::unique_ptr<emulator::Session> open(emulator::Wake wake) override;
 
-  /// @brief A tenth of what operations took of late, within bounds: it gathers
-  /// replies, and delays one by half of that.
+  /// @brief An eighth of what operations took of late, within bounds: it
+  /// gathers replies, and delays one by half of that.
   std::chrono::microseconds nap() const override {
     using std::chrono::microseconds;
-    return microseconds(std::clamp<int64_t>(latency_ / 10, 20, 200));
+    return microseconds(std::clamp<int64_t>(latency_ / 8, 20, 200));
   }
 
   /// @brief Note what an operation took; of two at once, one may count.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import struct
 import threading
 from typing import Any
@@ -64,6 +65,22 @@ def test_a_small_buffer_gets_the_first_bytes_and_the_true_size(attach: Attach) -
     assert wire.retrieve(b"key", 6004) == (0, 6000, value + b"\xee" * 4)
     assert wire.retrieve(b"yek", 100) == (0x87, 0, b"\xee" * 100)
     assert wire.retrieve(b"yek", 0) == (0x87, 0, b"")
+
+
+def test_values_around_the_buffers_size_are_told_apart_in_one_batch(attach: Attach) -> None:
+    """Those that end with the buffer or before, and those that are larger, in any order."""
+    kv, room, count = attach(depth=64, controller={"value_max": 8192}), 4096, 400
+    keys = key_array(count)
+    sizes = random.Random(6).choices([0, 8, room - 1, room, room + 1, 2 * room], k=count)
+    values = [random_values(1, size, seed)[0] for seed, size in enumerate(sizes)]
+    kv.store(keys, values, copy=True).raise_for_status()
+    out = np.full((count, room), 0xEE, np.uint8)
+    result = kv.retrieve(keys, out)
+    assert result.value_size.tolist() == sizes
+    assert outcomes(result) == ["OK" if size <= room else "TRUNCATED" for size in sizes]
+    for row, value, size in zip(out, values, sizes, strict=True):
+        assert (row[:size] == value[:room]).all()
+        assert (row[size:] == 0xEE).all()
 
 
 def test_a_second_store_replaces_the_whole_value(attach: Attach) -> None:
