@@ -160,6 +160,7 @@ def test_a_run_that_an_osd_fails_says_what_it_leaves(
     assert running.returncode == 1
     first, note, *_ = said.splitlines()
     assert first.startswith("xiokv: ")
+    assert "NAMESPACE_NOT_READY (SCT 0h, SC 82h, DNR 0): the store did not answer in time" in first
     assert LEFT.match(note)
     assert "the same command, run to its end, deletes them" in note
 

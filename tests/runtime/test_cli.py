@@ -118,7 +118,7 @@ def test_something_wrong_is_named_and_the_exit_code_is_1(
     assert outcome.code == 1
     assert outcome.err == (
         "xiokv: wrong at value size 4 KiB, case plain: key 2 (020000000000), Retrieve: expected"
-        " OK, got ERROR: SCT 0h, SC 88h, DNR 0\n"
+        " OK, got ERROR: UNRECOVERED_ERROR (SCT 0h, SC 88h, DNR 0)\n"
     )
     if json_too:
         found = json.loads(outcome.out)
@@ -132,7 +132,7 @@ def test_something_wrong_is_named_and_the_exit_code_is_1(
             "offset": None,
             "expected": "OK",
             "got": "ERROR",
-            "meaning": "SCT 0h, SC 88h, DNR 0",
+            "meaning": "UNRECOVERED_ERROR (SCT 0h, SC 88h, DNR 0)",
         }
     else:
         assert outcome.out.splitlines()[-1].endswith("WRONG")

@@ -19,7 +19,6 @@ from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kvcache.documents import Range
 from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.kvcache.plan import Plan
-from xiokv.runtime.kvcache.publishing import digests_of, sizes_of
 from xiokv.runtime.kvcache.replay.contents import content
 from xiokv.runtime.kvcache.replay.layouts import layout_of
 from xiokv.runtime.kvcache.replay.payloads import Payloads
@@ -75,7 +74,7 @@ class Shelf:
         self._room = room
         self._stocked: OrderedDict[str, Stocked] = OrderedDict()
         # What is being published: of one that failed, some blocks may be stored.
-        self._begun: dict[str, NewDonor] = {}
+        self._begun: dict[str, Stocked] = {}
         self.seconds = 0.0
         self.published_bytes = 0
 
@@ -114,7 +113,7 @@ class Shelf:
     def left(self) -> int:
         """How many values may be stored, at most."""
         blocks = sum(len(stocked.rows) for stocked in self._stocked.values())
-        blocks += sum(len(offer.contents) for offer in self._begun.values())
+        blocks += sum(len(begun.rows) for begun in self._begun.values())
         donors = len(self._stocked) + len(self._begun)
         return blocks * self._row_values + 2 * donors
 
@@ -131,26 +130,27 @@ class Shelf:
         Args:
             until: no other is begun when `time.monotonic()` is there.
         """
-        for name in [*self._stocked]:
+        for name in [*self._stocked, *self._begun]:
             if time.monotonic() < until:
-                self.remove([name])
-        for name in [*self._begun]:
-            if time.monotonic() < until:
-                self._discard(name)
+                self._clear(name)
 
-    def _discard(self, name: str) -> None:
-        """Delete what was stored of a donor that was not published to its end."""
-        storage, offer = self._storage, self._begun[name]
-        if isinstance(storage, KvStorage):
-            with suppress(DonorMissingFault):
-                storage.remove(name, blocks=True)
-            digests = digests_of(storage.keyspace, offer)
-            if storage.present(digests).all():  # its manifest may be stored, too
-                storage.publish(offer, self._payloads.of(name, _rows_of(offer)))
-                storage.remove(name, blocks=True)
-            else:
-                storage.blocks.delete(digests, sizes=sizes_of(offer))
-        del self._begun[name]
+    def _clear(self, name: str) -> None:
+        """Take away what is stored of a donor, also where a command was the last for a while."""
+        whole = name not in self._begun
+        try:
+            self._storage.remove(name, blocks=True)
+        except DonorMissingFault:
+            whole = False
+        for some in (self._stocked, self._begun):
+            if name in some and not whole:
+                self._discard(name, some[name])
+        self._stocked.pop(name, None)
+        self._begun.pop(name, None)
+
+    def _discard(self, name: str, stocked: Stocked) -> None:
+        if isinstance(self._storage, KvStorage):
+            payloads = self._payloads.of(name, stocked.rows)
+            self._storage.discard(self._offer(name, stocked), payloads)
 
     def _publish(self, name: str, wanted: Stocked, needed: dict[str, Stocked]) -> None:
         there, rows = self._stocked.get(name), wanted.rows
@@ -182,20 +182,24 @@ class Shelf:
         return min(room // self._payloads.row_bytes, BLOCKS_MAX // len(self._payloads.sizes))
 
     def _store(self, name: str, rows: Range, block_tokens: int, generation: int) -> None:
-        offer = NewDonor(
+        begun = Stocked(rows, block_tokens, generation)
+        if self._generation_there(name) >= generation:
+            self._storage.remove(name)
+        self._begun[name] = begun
+        self._storage.publish(self._offer(name, begun), self._payloads.of(name, rows))
+        self._stocked[name] = begun
+        del self._begun[name]
+        self.published_bytes += len(rows) * self._payloads.row_bytes
+
+    def _offer(self, name: str, stocked: Stocked) -> NewDonor:
+        rows, block_tokens = stocked.rows, stocked.block_tokens
+        return NewDonor(
             name,
             layout_of(block_tokens, self._payloads.sizes),
             [content(name, row) for row in range(rows.start, rows.end)],
             start=rows.start * block_tokens,
-            generation=generation,
+            generation=stocked.generation,
         )
-        if self._generation_there(name) >= generation:
-            self._storage.remove(name)
-        self._begun[name] = offer
-        self._storage.publish(offer, self._payloads.of(name, rows))
-        self._stocked[name] = Stocked(rows, block_tokens, generation)
-        del self._begun[name]
-        self.published_bytes += len(rows) * self._payloads.row_bytes
 
     def _generation_there(self, name: str) -> int:
         """Return the generation that the store has, also of a replay that was cut off."""
@@ -210,11 +214,6 @@ class Shelf:
                 return
             used -= len(self._stocked[name].rows) * self._payloads.row_bytes
             self.remove([name])
-
-
-def _rows_of(offer: NewDonor) -> Range:
-    first = offer.start // offer.layout.block_tokens
-    return Range(first, first + len(offer.contents))
 
 
 def _memory_bytes() -> int:
