@@ -8,9 +8,9 @@
 
 #include <rados/librados.hpp>
 
+#include "../../generated/include/xiokv_rados.h"
 #include "../emulator/value_store.h"
 #include "refusal.h"
-#include "xiokv_rados.h"
 
 namespace xiokv::rados {
 
