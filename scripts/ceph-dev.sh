@@ -100,7 +100,7 @@ free_port() {
 # it fails.
 admin() {
     local said
-    said=$(timeout "$start_seconds" "$1" --conf "$conf" "${@:2}" 2>&1) && return
+    said=$(timeout "$start_seconds" "$1" --conf "$conf" "${@:2}" </dev/null 2>&1) && return
     echo "$said" >&2
     return 1
 }
@@ -137,14 +137,17 @@ start_mon() {
 # start_osd: start the OSD. One whose values were in memory and are lost is made anew:
 # what an earlier stop left on disk is neither those values nor nothing.
 start_osd() {
+    local lost=no
     started+=(osd)
     if [[ -e $unclean && $(ceph-conf --conf "$conf" -s osd --lookup osd_objectstore) == memstore ]]; then
-        touch -- "$lost"
+        lost=yes
         make_store "$(<"$dir/osd/fsid")"
+        make_groups
     fi
     touch -- "$unclean"
     ceph-osd -i 0 --conf "$conf" 9<&-
     wait_for "$start_seconds" answers osd status '"state": "active"'
+    [[ $lost == no ]] || wait_for_pools
 }
 
 # end NAME SIGNAL: end a daemon if it runs, by SIGKILL if it takes too long.
@@ -167,7 +170,7 @@ ended() {
 # own_files: print what of the folder is this script's and the daemons'.
 own_files() {
     local name
-    for name in ceph.conf mon osd crash monmap osd.{unclean,lost} cluster.log \
+    for name in ceph.conf mon osd crash monmap osd.unclean cluster.log \
         {mon,osd}.{pid,asok,log} "$dir"/*.keyring; do
         name=$dir/${name##*/}
         [[ ! -e $name ]] || echo "$name"
@@ -228,9 +231,9 @@ make_pool() {
     admin rados -p "$pool" ls
 }
 
-# make_groups: make all placement groups anew, empty, where the OSD lost them.
+# make_groups: have the monitor make all placement groups anew, when the OSD is back.
 make_groups() {
-    local line number name
+    local line number
     while read -r line; do
         [[ $line =~ ^pool\ ([0-9]+)\ .*\ pg_num\ ([0-9]+)\  ]] || continue
         for ((number = 0; number < BASH_REMATCH[2]; number++)); do
@@ -238,10 +241,14 @@ make_groups() {
                 --yes-i-really-mean-it
         done
     done < <(timeout "$start_seconds" ceph --conf "$conf" osd dump 2>/dev/null)
+}
+
+# wait_for_pools: wait until all pools, which are empty, take requests.
+wait_for_pools() {
+    local name
     while read -r name; do
-        admin rados -p "$name" ls # once its groups serve
+        admin rados -p "$name" ls
     done < <(timeout "$start_seconds" rados --conf "$conf" lspools)
-    rm -f -- "$lost"
     echo "the OSD was killed, and all values in its memory are lost: its pools are there, and empty"
 }
 
@@ -328,9 +335,6 @@ start_command() {
                 "start_$name"
             fi
         done
-        if [[ -e $lost ]] && runs osd; then
-            make_groups
-        fi
     fi
     trap - EXIT
     describe
@@ -409,6 +413,6 @@ done
     die 2 "--store $store: there are memstore and bluestore"
 dir=$(cd -- "$start" && realpath -m -- "$dir")
 readonly dir conf=$dir/ceph.conf keyring=$dir/client.admin.keyring
-# Marks that the OSD was not stopped in order, and that its placement groups are lost.
-readonly unclean=$dir/osd.unclean lost=$dir/osd.lost
+# Marks that the OSD was started, and not stopped in order since.
+readonly unclean=$dir/osd.unclean
 "${command}_command"
