@@ -145,7 +145,10 @@ start_osd() {
         make_groups
     fi
     touch -- "$unclean"
-    ceph-osd -i 0 --conf "$conf" 9<&-
+    if ! ceph-osd -i 0 --conf "$conf" 9<&-; then
+        [[ $lost == yes ]] || rm -f -- "$unclean" # what is on disk is as it was
+        return 1
+    fi
     wait_for "$start_seconds" answers osd status '"state": "active"'
     [[ $lost == no ]] || wait_for_pools
 }
