@@ -45,7 +45,7 @@ class Stored(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class LastingPlace:
     """Where values are that outlive the process.
 
     Attributes:
@@ -57,7 +57,7 @@ class Home:
     advice: str
 
 
-def home_of(store: str, device: str | None = None) -> Home | None:
+def lasting_place(store: str, device: str | None = None) -> LastingPlace | None:
     """Return where values are; None for a store that ends with the process.
 
     Args:
@@ -65,18 +65,20 @@ def home_of(store: str, device: str | None = None) -> Home | None:
         device: a namespace's character device, in its place.
     """
     if device:
-        return Home(device, _AGAIN)
+        return LastingPlace(device, _AGAIN)
     if not store.startswith(f"{SCHEME}://"):
         return None
     place = RadosUrl.parse(store)
     line = by_hand.removal(place)
-    return Home(name_of(place), f"{_AGAIN}; this removes all that the namespace has:\n  {line}")
+    return LastingPlace(
+        name_of(place), f"{_AGAIN}; this removes all that the namespace has:\n  {line}"
+    )
 
 
-def named_home(place: RadosUrl, *beginnings: str) -> Home:
-    """Return where objects of a pool are whose names begin so: see `home_of`."""
+def named_place(place: RadosUrl, *beginnings: str) -> LastingPlace:
+    """Return where objects of a pool are whose names begin so: see `lasting_place`."""
     line = by_hand.removal(place, *beginnings)
-    return Home(name_of(place), f"this removes them:\n  {line}")
+    return LastingPlace(name_of(place), f"this removes them:\n  {line}")
 
 
 def name_of(place: RadosUrl) -> str:
@@ -100,13 +102,13 @@ def refuse_read_only(store: str, who: str) -> None:
 
 
 @contextmanager
-def cleared(stored: Stored, home: Home | None) -> Iterator[None]:
+def cleared(stored: Stored, where: LastingPlace | None) -> Iterator[None]:
     """Delete what a block has stored where it raises; what may be left becomes a note."""
-    if home is None:
+    if where is None:
         yield
         return
     notice = (
-        f"deleting what was stored in {home.name}, for up to {SECONDS:.0f} s; a second signal"
+        f"deleting what was stored in {where.name}, for up to {SECONDS:.0f} s; a second signal"
         " leaves it there"
     )
     try:
@@ -114,26 +116,26 @@ def cleared(stored: Stored, home: Home | None) -> Iterator[None]:
             yield
     except BaseException as error:
         if stored.left:
-            _clear(error, stored, home)
+            _clear(error, stored, where)
         raise
 
 
-def _clear(error: BaseException, stored: Stored, home: Home) -> None:
+def _clear(error: BaseException, stored: Stored, where: LastingPlace) -> None:
     try:
         stored.clear(time.monotonic() + SECONDS)
     except RuntimeFault as fault:
         log.debug("not all was deleted: %s", fault)
     except BaseException as second:
         second.add_note(str(error))
-        _note(second, stored, home)
+        _note(second, stored, where)
         raise
-    _note(error, stored, home)
+    _note(error, stored, where)
 
 
-def _note(error: BaseException, stored: Stored, home: Home) -> None:
+def _note(error: BaseException, stored: Stored, where: LastingPlace) -> None:
     if left := stored.left:
         what = "1 object" if left == 1 else f"{left} objects"
-        error.add_note(f"up to {what} may be left in {home.name}; {home.advice}")
+        error.add_note(f"up to {what} may be left in {where.name}; {where.advice}")
 
 
 class StoredKeys:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xiokv.runtime.errors import MissingFault, RuntimeFault
-from xiokv.runtime.leftovers import PATIENCE, cleared, named_home
+from xiokv.runtime.leftovers import PATIENCE, cleared, named_place
 from xiokv.runtime.rados import RadosUrl, by_hand
 from xiokv.runtime.rados.by_hand import PROGRAM
 
@@ -75,7 +75,7 @@ class RadosBench:
         name = f"xiokv-{uuid.uuid4().hex}"
         writing = self._start("write", name, self._writes(count))
         objects = _Objects(self.place, name, writing.process.pid, count)
-        with cleared(objects, named_home(self.place, *objects.beginnings)):
+        with cleared(objects, named_place(self.place, *objects.beginnings)):
             written = self._taken(writing, count)
             read = self._read(name, count)
             yield written, read, self._read(name, count, "--no-verify")

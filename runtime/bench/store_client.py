@@ -19,7 +19,7 @@ from xiokv.runtime.bench.rados_bench import Taken
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import RuntimeFault
-from xiokv.runtime.leftovers import StoredKeys, cleared, named_home
+from xiokv.runtime.leftovers import StoredKeys, cleared, named_place
 from xiokv.runtime.module import Module
 from xiokv.runtime.rados import RadosUrl
 from xiokv.runtime.results import Result
@@ -83,8 +83,8 @@ class StoreClient:
                 timeout=self._patience + _MARGIN,
             ) as kv,
         ):
-            home = named_home(RadosUrl.parse(self._store), keys[0, :8].tobytes().hex())
-            with cleared(StoredKeys(kv, keys), home):
+            where = named_place(RadosUrl.parse(self._store), keys[0, :8].tobytes().hex())
+            with cleared(StoredKeys(kv, keys), where):
                 stored = _taken(lambda: kv.store(keys, values))
                 values.view[:] = _POISON
                 retrieved = _taken(lambda: kv.retrieve(keys, values))

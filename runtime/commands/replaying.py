@@ -22,7 +22,7 @@ from xiokv.runtime.kvcache.replay.report import lines, summary, what_is_wrong
 from xiokv.runtime.kvcache.replay.run import Options, Outcome, Replay
 from xiokv.runtime.kvcache.replay.shapes import Recipe, Shape, generate
 from xiokv.runtime.kvcache.replay.xio_keys import Written, XioKeys, arguments_file
-from xiokv.runtime.leftovers import cleared, home_of, refuse_read_only
+from xiokv.runtime.leftovers import cleared, lasting_place, refuse_read_only
 from xiokv.runtime.output_files import (
     OutputFile,
     check_different,
@@ -165,7 +165,7 @@ def _run(
 
     with open_place(asked.where) as place:
         replayed = Replay(place, asked.options(size), tell, keys.add)
-        with cleared(replayed, home_of(asked.store, asked.device)):
+        with cleared(replayed, lasting_place(asked.store, asked.device)):
             outcome = replayed.run(source())
     if file is not None:
         file.write(_line({**outcome.metrics.as_values(), "block_bytes": size}))

@@ -76,7 +76,7 @@ def command(
     """
     # Imported here: nothing else of the command line needs NumPy.
     from xiokv.runtime.emulator import Emulator
-    from xiokv.runtime.leftovers import cleared, home_of, refuse_read_only
+    from xiokv.runtime.leftovers import cleared, lasting_place, refuse_read_only
     from xiokv.runtime.module import load
     from xiokv.runtime.verify import report
     from xiokv.runtime.verify.run import Plan, Row, Verifier
@@ -92,7 +92,7 @@ def command(
         verifier = Verifier(module, controller, kv, Plan(sizes, count, faults, seed))
         if not as_json:
             click.echo(report.heading())
-        with cleared(verifier, home_of(store)):
+        with cleared(verifier, lasting_place(store)):
             for row in verifier.rows():
                 rows.append(row)
                 if not as_json:

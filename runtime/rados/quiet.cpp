@@ -16,7 +16,10 @@ class Sieve : public std::streambuf {
 public:
   explicit Sieve(std::ostream &stream) : stream_(stream) {}
 
-  void begin() { behind_ = stream_.rdbuf(this); }
+  void begin() {
+    behind_ = stream_.rdbuf(); // first: others may write at any moment
+    stream_.rdbuf(this);
+  }
   void end() {
     if (stream_.rdbuf() == this)
       stream_.rdbuf(behind_);
