@@ -109,7 +109,9 @@ void Cluster::read_configuration(const Place &place) {
   if (result < 0)
     refuse("cannot make use of CEPH_ARGS", result);
   check_network(rados_);
-  check_monitors(rados_);
+  const std::string lost = lost_monitor(rados_);
+  if (!lost.empty())
+    throw Refusal(no_monitor(place) + ": " + lost);
 }
 
 void Cluster::configure(const Place &place) {
@@ -146,13 +148,17 @@ std::string Cluster::complaint(int result, const Place &place) {
     return "the cluster does not take " + place.user + by_which_key();
   case ENOENT:
   case EINVAL:
-    return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
-           (place.conf.empty() ? "the ceph.conf that was found, if any "
-                                 "($CEPH_CONF, /etc/ceph, ~/.ceph, .)"
-                               : place.conf);
+    return no_monitor(place);
   }
   return "cannot reach the cluster as " + place.user + " within " +
          whole_seconds(place.connect_timeout) + " s";
+}
+
+std::string Cluster::no_monitor(const Place &place) {
+  return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
+         (place.conf.empty() ? "the ceph.conf that was found, if any "
+                               "($CEPH_CONF, /etc/ceph, ~/.ceph, .)"
+                             : place.conf);
 }
 
 /// The one that librados takes: without `key` and `keyfile`, the first of the

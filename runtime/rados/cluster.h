@@ -47,6 +47,7 @@ private:
   void read_configuration(const Place &place);
   void configure(const Place &place);
   std::string complaint(int result, const Place &place);
+  std::string no_monitor(const Place &place);
   std::string by_which_key();
   std::string get(const char *option);
   void set(const char *option, const std::string &value);

@@ -27,9 +27,10 @@ void check_file(const std::string &path);
 /// @brief Refuse a network stack that is not here.
 void check_network(librados::Rados &rados);
 
-/// @brief Refuse monitors by names that have no address: librados writes of
-/// them to standard output.
-void check_monitors(librados::Rados &rados);
+/// @brief Look up monitors that go by names: librados writes of one without an
+/// address to standard output.
+/// @return The first such name, and why; empty if there is none.
+std::string lost_monitor(librados::Rados &rados);
 
 /// @brief The first of several paths that can be read; empty if none can.
 /// @param paths With commas, spaces or semicolons between them.
