@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -73,7 +74,7 @@ def main(argv: list[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         _leave(_usage(error), ExitCode.USAGE)
     except (click.Abort, KeyboardInterrupt):
-        _leave("interrupted", ExitCode.FAILURE)
+        _leave_by(signal.SIGINT, "interrupted")
     except XiokvError as error:
         _leave(str(error), error.exit_code)
     except OSError as error:  # a file or a stream that the system refuses anywhere
@@ -86,6 +87,14 @@ def main(argv: list[str] | None = None) -> NoReturn:
 def _leave(message: str, code: ExitCode) -> NoReturn:
     click.echo(f"xiokv-gen: {message}", err=True)
     sys.exit(int(code))
+
+
+def _leave_by(number: int, message: str) -> NoReturn:
+    """End by a signal, so that a shell's loop ends, too."""
+    click.echo(f"xiokv-gen: {message}", err=True)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    sys.exit(128 + number)  # where the process outlives its signal
 
 
 def _usage(error: click.ClickException) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from xiokv.codegen.compile import compile_targets
 from xiokv.codegen.config import Config
 from xiokv.codegen.errors import ExitCode, UsageError, XiokvError
-from xiokv.codegen.render.packages import LIBRARY_DIR
+from xiokv.codegen.render.packages import LIBRARY_DIR, RADOS_DIR
 from xiokv.codegen.version import VERSION
 from xiokv.runtime import toolchain
 
@@ -58,10 +58,15 @@ def refuse_a_namespace(config: Config) -> None:
         )
 
 
-def parts_for_prefix(config: Config, prefix: Path) -> tuple[Parts, ...]:
+def parts_for_prefix(config: Config, prefix: Path, *, rados: bool = False) -> tuple[Parts, ...]:
     """Compile library and host module; return what of them goes below a prefix.
 
     The module lies below the library, which looks for it there.
+
+    Args:
+        config: the project.
+        prefix: where.
+        rados: the library of the store on Ceph, too.
 
     Raises:
         XiokvError: there is no compiler, the text is not built, or another's file is in the
@@ -70,10 +75,12 @@ def parts_for_prefix(config: Config, prefix: Path) -> tuple[Parts, ...]:
     (module,) = compile_targets(config, ("host",), {})
     library = _library(prefix / LIBRARY_DIR)
     files = (*module.files, module.files[0].with_name(_DESCRIPTION))
-    parts = (library, Parts(library.folder / "host", files))
+    parts = [library, Parts(library.folder / "host", files)]
+    if rados:
+        parts.append(_rados_library(prefix / RADOS_DIR))
     for part in parts:
         _refuse_strangers(part)
-    return parts
+    return tuple(parts)
 
 
 def place_parts(parts: Iterable[Parts]) -> tuple[Path, ...]:
@@ -85,6 +92,7 @@ def remove_parts(prefix: Path) -> tuple[Path, ...]:
     """Remove library and host module from below a prefix, if they are there; return what went."""
     top = prefix / LIBRARY_DIR
     parts = (
+        Parts(prefix / RADOS_DIR, (Path(toolchain.RADOS_NAME),)),
         Parts(top / "host", (Path(_HOST_MODULE),)),
         Parts(top, (Path(toolchain.SONAME),), _LINK_NAME),
     )
@@ -105,7 +113,7 @@ def _remove(parts: Parts) -> Iterator[Path]:
                 path.unlink()
                 yield path
         for empty in (folder, folder.parent):
-            if not any(empty.iterdir()):
+            if empty.is_dir() and not any(empty.iterdir()):
                 empty.rmdir()
     except OSError as error:
         raise XiokvError(f"{error.filename}: cannot be removed: {error.strerror}") from error
@@ -120,6 +128,17 @@ def _library(folder: Path) -> Parts:
     with _faults():
         made = toolchain.build_cached(toolchain.capi_recipe(VERSION))
     return Parts(folder, (made, made.with_name(_DESCRIPTION)), _LINK_NAME)
+
+
+def _rados_library(folder: Path) -> Parts:
+    with _faults():
+        try:
+            made = toolchain.build_cached(toolchain.rados_recipe(VERSION))
+        except toolchain.RuntimeFault as fault:
+            if missing := toolchain.lack_of_librados(fault):
+                raise missing from fault
+            raise
+    return Parts(folder, (made, made.with_name(_DESCRIPTION)))
 
 
 def _refuse_strangers(parts: Parts) -> None:

@@ -23,14 +23,20 @@ from xiokv.codegen.host_library import (
 from xiokv.codegen.listed import Listed, remove_listed, write_listed
 from xiokv.codegen.naming import Names
 from xiokv.codegen.render.outputs import render_all
-from xiokv.codegen.render.packages import LIBRARY_DIR, installed_dir, render_host_pkgconfig
+from xiokv.codegen.render.packages import (
+    LIBRARY_DIR,
+    RADOS_DIR,
+    installed_dir,
+    render_host_pkgconfig,
+    render_rados_pkgconfig,
+)
 from xiokv.codegen.spec.load import load_spec
 
 _LIST = "installed-files.txt"
 _COMMAND = "xiokv-gen install"
 
 
-def install(config: Config, prefix: Path, *, host: bool = False) -> Listed:
+def install(config: Config, prefix: Path, *, host: bool = False, rados: bool = False) -> Listed:
     """Install the project's output below `prefix`, an absolute path without links.
 
     Args:
@@ -38,6 +44,7 @@ def install(config: Config, prefix: Path, *, host: bool = False) -> Listed:
         prefix: where.
         host: install the compiled library for C and its module, too; a prefix keeps them
             until it is installed into with them again.
+        rados: the same of the library that keeps values in a Ceph pool; with `host`.
 
     Raises:
         XiokvError: a file in the way belongs to somebody else, or cannot be written;
@@ -48,12 +55,17 @@ def install(config: Config, prefix: Path, *, host: bool = False) -> Listed:
         prefix / _place(path, config.output): text
         for path, text in render_all(spec, config.output).items()
     }
+    if rados and not host:
+        raise UsageError("--rados goes with the library that it is for: give --host, too")
     if host:
         _check_gives_library(config)
     if host or (prefix / LIBRARY_DIR).is_dir():
         more = render_host_pkgconfig(spec)
         texts |= {prefix / path: text for path, text in more.items()}
-    parts = parts_for_prefix(config, prefix) if host else ()
+    if rados or (prefix / RADOS_DIR).is_dir():
+        more = render_rados_pkgconfig(spec)
+        texts |= {prefix / path: text for path, text in more.items()}
+    parts = parts_for_prefix(config, prefix, rados=rados) if host else ()
     name = f"{installed_dir(config.output.names)}/{_LIST}"
     listed = write_listed(prefix, texts, name, _COMMAND, spec.identity.spec)
     changed = (*listed.files.changed, *place_parts(parts))

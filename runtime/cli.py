@@ -7,6 +7,7 @@ imported ends in one line, too.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -21,7 +22,10 @@ def main(argv: list[str] | None = None) -> NoReturn:
 
         code = dispatch.run(argv)
     except KeyboardInterrupt:
-        code = _failed("interrupted")
+        _failed("interrupted")
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+        code = 128 + signal.SIGINT  # where the process outlives its signal
     except Exception as error:
         lacking = _lack_of_memory(error)
         if lacking is None:

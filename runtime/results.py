@@ -6,14 +6,14 @@ batch that still runs waits when it is asked for what only the end can tell.
 
 from __future__ import annotations
 
-import struct
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from xiokv.generated.nvme_kv import Completion, decode_completion
+from xiokv.generated.nvme_kv import Completion
+from xiokv.runtime import statuses
 from xiokv.runtime.abi import NO_STATUS, Outcome
 from xiokv.runtime.arguments import number
 from xiokv.runtime.errors import RuntimeFault
@@ -142,6 +142,23 @@ class Result:
         if failed.size:
             raise BatchFault(self._complaint(failed), self)
 
+    @cached_property
+    def refusal(self) -> str:
+        """What the controller said of the first key with an ERROR, by name, and what to do.
+
+        Empty where there is none.
+        """
+        said = self._refused
+        return statuses.explained(said) if said else ""
+
+    @cached_property
+    def _refused(self) -> Completion | None:
+        """The completion of the first key with an ERROR that the controller spoke of."""
+        if int(Outcome.ERROR) not in self.status.tobytes():
+            return None
+        found = np.flatnonzero((self.status == Outcome.ERROR) & ~self._unanswered)
+        return statuses.completion(int(self._records["status"][found[0]])) if found.size else None
+
     def __repr__(self) -> str:
         """Return the counts, and the first keys that failed."""
         head = f"{self.command} of {len(self)} keys"
@@ -171,6 +188,8 @@ class Result:
         lines += [f"  {self._describe(index)}" for index in failed[:_SHOWN]]
         if failed.size > _SHOWN:
             lines.append(f"  and {failed.size - _SHOWN} more")
+        if self._refused and (advice := statuses.advice(self._refused)):
+            lines.append(f"{self._refused.name}: {advice}")
         if self.buffer_may_be_written:
             lines.append(
                 "The controller may still touch the buffer: keep it until KV.reset() or close()"
@@ -188,13 +207,8 @@ class Result:
             return f"{text}, its {what} has {self.value_size[at]} bytes"
         if self._unanswered[at]:
             return text
-        said = _completion(int(self._records["status"][at]))
-        text = f"{text}, {said.name} (SCT {said.sct:X}h, SC {said.sc:02X}h, DNR {said.dnr})"
+        said = statuses.completion(int(self._records["status"][at]))
+        text = f"{text}, {statuses.told(said)}"
         if outcome is Outcome.ERROR and said.sct == said.sc == 0:
             text += " with a size above the namespace's maximum"
         return text
-
-
-def _completion(status: int) -> Completion:
-    """Return the completion that carried a status."""
-    return decode_completion(struct.pack("<IIIHH", 0, 0, 0, 0, status << 1))

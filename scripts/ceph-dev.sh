@@ -6,8 +6,10 @@
 #        scripts/ceph-dev.sh stop [mon|osd] [--dir DIR] [--keep]
 #        scripts/ceph-dev.sh kill mon|osd [--dir DIR]
 #        scripts/ceph-dev.sh status [--dir DIR]
-#   start    make the cluster, with the pool xiokv, and start it; or start what is stopped
-#   stop     stop the cluster and remove the folder; of one daemon, keep all data
+#   start    make the cluster, with the pool xiokv, and start it; or start what is stopped.
+#            A memstore that was killed comes back empty, with all its pools
+#   stop     stop the cluster and remove all of it; other files in the folder stay. Of one
+#            daemon, keep all data
 #   kill     end one daemon by SIGKILL
 #   status   tell whether both daemons run; exits with 3 if not
 #   --dir    the cluster's folder; by default $XIOKV_CEPH_DIR, else build/ceph
@@ -30,7 +32,7 @@ readonly socket_bytes=107  # the longest path of a UNIX socket
 # configuration PORT: print ceph.conf. Times are short, so that what fails is soon seen.
 configuration() {
     cat <<CONF
-# Written by scripts/ceph-dev.sh, which removes this folder.
+# Written by scripts/ceph-dev.sh, which removes this file and all of its cluster.
 [global]
 fsid = $(</proc/sys/kernel/random/uuid)
 mon_host = v2:127.0.0.1:$1
@@ -98,7 +100,7 @@ free_port() {
 # it fails.
 admin() {
     local said
-    said=$(timeout "$start_seconds" "$1" --conf "$conf" "${@:2}" 2>&1) && return
+    said=$(timeout "$start_seconds" "$1" --conf "$conf" "${@:2}" </dev/null 2>&1) && return
     echo "$said" >&2
     return 1
 }
@@ -132,10 +134,23 @@ start_mon() {
     wait_for "$start_seconds" answers mon mon_status '"state": "leader"'
 }
 
+# start_osd: start the OSD. One whose values were in memory and are lost is made anew:
+# what an earlier stop left on disk is neither those values nor nothing.
 start_osd() {
+    local lost=no
     started+=(osd)
-    ceph-osd -i 0 --conf "$conf" 9<&-
-    ! runs mon || wait_for "$start_seconds" answers osd status '"state": "active"'
+    if [[ -e $unclean && $(ceph-conf --conf "$conf" -s osd --lookup osd_objectstore) == memstore ]]; then
+        lost=yes
+        make_store "$(<"$dir/osd/fsid")"
+        make_groups
+    fi
+    touch -- "$unclean"
+    if ! ceph-osd -i 0 --conf "$conf" 9<&-; then
+        [[ $lost == yes ]] || rm -f -- "$unclean" # what is on disk is as it was
+        return 1
+    fi
+    wait_for "$start_seconds" answers osd status '"state": "active"'
+    [[ $lost == no ]] || wait_for_pools
 }
 
 # end NAME SIGNAL: end a daemon if it runs, by SIGKILL if it takes too long.
@@ -143,7 +158,11 @@ end() {
     runs "$1" || return 0
     kill "-$2" "$pid" 2>/dev/null || true
     kill -CONT "$pid" 2>/dev/null || true
-    wait_for "$stop_seconds" ended "$1" || kill -KILL "$pid"
+    if ! wait_for "$stop_seconds" ended "$1"; then
+        kill -KILL "$pid"
+    elif [[ $1$2 == osdTERM ]]; then
+        rm -f -- "$unclean"
+    fi
     wait_for "$stop_seconds" ended "$1" || die 1 "$1, process $pid, does not end; its folder stays: $dir"
 }
 
@@ -151,11 +170,25 @@ ended() {
     ! runs "$1"
 }
 
-# remove: take away what this script and the daemons made; other files stay.
+# own_files: print what of the folder is this script's and the daemons'.
+own_files() {
+    local name
+    for name in ceph.conf mon osd crash monmap osd.unclean cluster.log \
+        {mon,osd}.{pid,asok,log} "$dir"/*.keyring; do
+        name=$dir/${name##*/}
+        [[ ! -e $name ]] || echo "$name"
+    done
+}
+
+# remove: take away what this script and the daemons made; other files stay, and are told.
 remove() {
-    rm -rf -- "$dir"/{mon,osd,crash} "$dir"/{ceph.conf,monmap} \
-        "$dir"/*.{keyring,pid,asok,log}
-    rmdir -- "$dir" 2>/dev/null || die 1 "stopped; files of others stay in $dir"
+    local files
+    mapfile -t files < <(own_files)
+    rm -rf -- "${files[@]}"
+    mapfile -t files < <(ls -A -- "$dir")
+    ((${#files[@]} > 0)) || rmdir -- "$dir" 2>/dev/null ||
+        files=("it cannot be removed")
+    ((${#files[@]} == 0)) || echo "left in $dir, and not this script's: ${files[*]}"
 }
 
 # make: write the configuration and the keyrings, and make the monitor's data.
@@ -183,9 +216,15 @@ make() {
 make_osd() {
     local uuid
     uuid=$(</proc/sys/kernel/random/uuid)
-    mkdir "$dir/osd"
     admin ceph osd new "$uuid" 0
-    ceph-osd -i 0 --conf "$conf" --mkfs --osd-uuid "$uuid" 2>/dev/null
+    make_store "$uuid"
+}
+
+# make_store UUID: make the OSD's data, empty.
+make_store() {
+    rm -rf -- "$dir/osd"
+    mkdir "$dir/osd"
+    ceph-osd -i 0 --conf "$conf" --mkfs --osd-uuid "$1" 2>/dev/null
 }
 
 # make_pool: make the pool, and wait until it takes requests.
@@ -193,6 +232,27 @@ make_pool() {
     admin ceph osd pool create "$pool"
     admin ceph osd pool application enable "$pool" "$pool"
     admin rados -p "$pool" ls
+}
+
+# make_groups: have the monitor make all placement groups anew, when the OSD is back.
+make_groups() {
+    local line number
+    while read -r line; do
+        [[ $line =~ ^pool\ ([0-9]+)\ .*\ pg_num\ ([0-9]+)\  ]] || continue
+        for ((number = 0; number < BASH_REMATCH[2]; number++)); do
+            admin ceph osd force-create-pg "$(printf %d.%x "${BASH_REMATCH[1]}" "$number")" \
+                --yes-i-really-mean-it
+        done
+    done < <(timeout "$start_seconds" ceph --conf "$conf" osd dump 2>/dev/null)
+}
+
+# wait_for_pools: wait until all pools, which are empty, take requests.
+wait_for_pools() {
+    local name
+    while read -r name; do
+        admin rados -p "$name" ls
+    done < <(timeout "$start_seconds" rados --conf "$conf" lspools)
+    echo "the OSD was killed, and all values in its memory are lost: its pools are there, and empty"
 }
 
 # give_up: after a start that failed, show why, and leave nothing behind.
@@ -208,7 +268,7 @@ give_up() {
     done
     [[ $made == yes ]] || die "$code" "the start failed; what ran before runs on, in $dir" \
         "To make a new cluster, first run: $script stop --dir $dir"
-    remove
+    remove >&2
     die "$code" "the cluster did not start, and nothing of it stays"
 }
 
@@ -221,8 +281,17 @@ check_folder() {
     ((${#longest} <= socket_bytes)) ||
         die 2 "$longest has ${#longest} bytes; the path of a socket has at most $socket_bytes" \
             "Choose a shorter folder by --dir, such as --dir \"\$(mktemp -d)\"."
-    [[ -e $conf || ! -e $dir || -d $dir && -z $(ls -A -- "$dir") ]] ||
-        die 2 "$dir is there and is no cluster of this script; choose another by --dir"
+    [[ ! -e $dir || -d $dir ]] || die 2 "$dir is no folder; choose another by --dir"
+    [[ -e $conf ]] || check_room
+}
+
+# check_room: refuse a folder with others' files in the place of a cluster's.
+check_room() {
+    local files
+    mapfile -t files < <(own_files)
+    ((${#files[@]} == 0)) ||
+        die 2 "there is no cluster in $dir, and files in the place of one: ${files[*]##*/}" \
+            "Move or remove them, or choose another folder by --dir."
 }
 
 # lock: let one call at a time work in the folder.
@@ -249,6 +318,8 @@ start_command() {
     check_owner
     mkdir -p -- "$dir"
     lock
+    [[ $daemon != osd ]] || runs mon ||
+        die 1 "an OSD does not start without a monitor" "Run: $script start --dir $dir"
     made=no started=()
     [[ -e $conf ]] || made=yes
     trap give_up EXIT
@@ -345,4 +416,6 @@ done
     die 2 "--store $store: there are memstore and bluestore"
 dir=$(cd -- "$start" && realpath -m -- "$dir")
 readonly dir conf=$dir/ceph.conf keyring=$dir/client.admin.keyring
+# Marks that the OSD was started, and not stopped in order since.
+readonly unclean=$dir/osd.unclean
 "${command}_command"

@@ -25,13 +25,18 @@ from xiokv.codegen.listed import Listed
     is_flag=True,
     help="Install libxiokv, too, for programs in C and C++, with the host module.",
 )
+@click.option(
+    "--rados",
+    is_flag=True,
+    help="With --host: install libxiokv_rados, too, which opens Ceph pools; it needs librados.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_obj
-def command(project: str | None, prefix: str, host: bool, as_json: bool) -> None:
+def command(project: str | None, prefix: str, host: bool, rados: bool, as_json: bool) -> None:
     """Install headers, kernel sources, packages and the Python twin below a prefix."""
     config = load_config(project)
     folder = Path(prefix).resolve()
-    installed = install(config, folder, host=host)
+    installed = install(config, folder, host=host, rados=rados)
     if installed.replaced:
         click.echo(
             f"xiokv-gen: note: {folder} held the files of spec {installed.replaced}, which these"

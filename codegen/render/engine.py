@@ -18,6 +18,7 @@ from xiokv.codegen.spec.model import Command, Spec
 _HEADERS = (
     "xiokv.h",
     "xiokv_emulator.h",
+    "xiokv_rados.h",
     "xiokv/host_streams.h",
     "xiokv/kv_abi.h",
     "xiokv/kv_abi_hash.h",

@@ -17,7 +17,12 @@ from xiokv.codegen.naming import Names
 
 _HEADERS = "include/xiokv/"
 # Those of libxiokv, which has one interface of plain names, whatever a project's copy is called.
-_LIBRARY = ("include/xiokv.h", "include/xiokv_emulator.h", "include/xiokv/host_streams.h")
+_LIBRARY = (
+    "include/xiokv.h",
+    "include/xiokv_emulator.h",
+    "include/xiokv_rados.h",
+    "include/xiokv/host_streams.h",
+)
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+XIOKV_(\w+)", re.MULTILINE)
 _WORD = re.compile(r"\bXIOKV_(\w+)")
 _PATH = re.compile(r"(?<![\w./-])xiokv/(?=[a-z_/]+\.h\b)")

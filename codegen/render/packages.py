@@ -16,6 +16,7 @@ from xiokv.codegen.version import SERIES
 
 PKGCONFIG_DIR = "share/pkgconfig"
 LIBRARY_DIR = "lib/xiokv"  # of a prefix that was given the library
+RADOS_DIR = f"{LIBRARY_DIR}/rados"  # the same of the store on Ceph
 
 
 def cmake_dir(names: Names) -> str:
@@ -60,6 +61,13 @@ def render_host_pkgconfig(spec: Spec) -> dict[str, str]:
     return {
         f"{PKGCONFIG_DIR}/xiokv-host.pc": render("pkgconfig/xiokv-host.pc.j2", spec=spec, **values)
     }
+
+
+def render_rados_pkgconfig(spec: Spec) -> dict[str, str]:
+    """Return the file that pkg-config reads of a prefix that was given the store on Ceph."""
+    values = {"series": SERIES, "up": _up(PKGCONFIG_DIR), "library": RADOS_DIR}
+    text = render("pkgconfig/xiokv-rados.pc.j2", spec=spec, **values)
+    return {f"{PKGCONFIG_DIR}/xiokv-rados.pc": text}
 
 
 def _up(folder: str) -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import resource
 import shutil
+import socket
 import subprocess
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,9 +20,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xiokv.runtime.errors import MissingFault, RuntimeFault
-from xiokv.runtime.rados import RadosUrl
-
-PROGRAM = "rados"
+from xiokv.runtime.leftovers import PATIENCE, cleared, named_place
+from xiokv.runtime.rados import RadosUrl, by_hand
+from xiokv.runtime.rados.by_hand import PROGRAM
 
 _MOST_SECONDS = 600
 _LINES = 3
@@ -71,32 +73,87 @@ class RadosBench:
     def objects(self, count: int) -> Iterator[tuple[Taken, Taken, Taken]]:
         """Write objects, read them, and read them unverified; remove the objects at the end."""
         name = f"xiokv-{uuid.uuid4().hex}"
-        try:
-            written, read = self._write(name, count), self._read(name, count)
+        writing = self._start("write", name, self._writes(count))
+        objects = _Objects(self.place, name, writing.process.pid, count)
+        with cleared(objects, named_place(self.place, *objects.beginnings)):
+            written = self._taken(writing, count)
+            read = self._read(name, count)
             yield written, read, self._read(name, count, "--no-verify")
-        finally:
-            _output([*_words(self.place), "cleanup", "--run-name", name, "-t", str(self.in_flight)])
+            words = ("cleanup", "--run-name", name, "-t", str(self.in_flight))
+            _output([*by_hand.words(self.place), *words])
 
     def setup(self) -> tuple[float, ...]:
         """Return the processor time of the same with one object."""
         with replace(self, in_flight=1).objects(1) as taken:
             return tuple(one.cpu for one in taken)
 
-    def _write(self, name: str, count: int) -> Taken:
+    def _writes(self, count: int) -> tuple[str, ...]:
         size = str(self.size)
-        kind = ("-b", size, "-O", size, "--max-objects", str(count), "--no-cleanup", "--no-hints")
-        return self._run("write", name, kind, count)
+        return ("-b", size, "-O", size, "--max-objects", str(count), "--no-cleanup", "--no-hints")
 
     def _read(self, name: str, count: int, *more: str) -> Taken:
-        return self._run("seq", name, more, count)
+        return self._taken(self._start("seq", name, more), count)
 
-    def _run(self, mode: str, name: str, more: Sequence[str], count: int) -> Taken:
-        command = [*_words(self.place), "bench", str(_MOST_SECONDS), mode, "--run-name", name]
-        options = ("-t", str(self.in_flight), *more, "--format", "json")
-        before = _children_cpu()
-        told = _output([*command, *options])
-        cpu = _children_cpu() - before
-        return Taken(seconds(told, mode, count), cpu)
+    def _start(self, mode: str, name: str, more: Sequence[str]) -> _Started:
+        command = [*by_hand.words(self.place), "bench", str(_MOST_SECONDS), mode]
+        options = ("--run-name", name, "-t", str(self.in_flight), *more, "--format", "json")
+        return _Started(mode, _children_cpu(), _start([*command, *options]))
+
+    def _taken(self, started: _Started, count: int) -> Taken:
+        told = _finish(started.process)
+        return Taken(seconds(told, started.mode, count), _children_cpu() - started.cpu)
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """The program at work.
+
+    Attributes:
+        mode: "write" or "seq".
+        cpu: seconds of processor time of all children before it.
+        process: its own.
+    """
+
+    mode: str
+    cpu: float
+    process: subprocess.Popen[str]
+
+
+@dataclass(slots=True)
+class _Objects:
+    """What the program writes in a run: see `leftovers.Stored`.
+
+    Attributes:
+        place: where.
+        name: of the run, and of an object that says what was written.
+        writer: the process that writes the others.
+        count: how many these are.
+    """
+
+    place: RadosUrl
+    name: str
+    writer: int
+    count: int
+
+    @property
+    def beginnings(self) -> tuple[str, str]:
+        """How the names of the objects begin."""
+        return f"benchmark_data_{socket.gethostname()}_{self.writer}_object", self.name
+
+    @property
+    def left(self) -> int:
+        """How many may be there, at most."""
+        return self.count + 1 if self.count else 0
+
+    def clear(self, until: float) -> None:
+        """Remove them: see `leftovers.Stored`."""
+        program = by_hand.words(self.place)
+        # Whether the store answers; the object need not be there.
+        _answered([*program, "stat", self.name], PATIENCE)
+        objects, _ = self.beginnings
+        _answered([*program, "cleanup", "--prefix", objects], until - time.monotonic())
+        _answered([*program, "rm", self.name], until - time.monotonic())
+        self.count = 0
 
 
 def seconds(told: str, mode: str, count: int) -> float:
@@ -126,23 +183,53 @@ def seconds(told: str, mode: str, count: int) -> float:
     return took
 
 
-def _words(place: RadosUrl) -> list[str]:
-    given = {
-        "--conf": place.conf,
-        "--keyring": place.keyring,
-        "--cluster": place.cluster if place.cluster != "ceph" else "",
-        "--namespace": place.name_space,
-    }
-    options = [word for name, value in given.items() if value for word in (name, value)]
-    return [PROGRAM, "--name", place.entity, "--pool", place.pool, *options]
-
-
 def _output(command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = " / ".join(done.stderr.strip().splitlines()[-_LINES:])
-        raise RuntimeFault(f"{' '.join(command)}: exit {done.returncode}: {said}")
-    return done.stdout
+    return _finish(_start(command))
+
+
+def _start(command: Sequence[str]) -> subprocess.Popen[str]:
+    """Start a program that ends with this process, however this one ends."""
+    setpriv = shutil.which("setpriv")
+    tied = [setpriv, "--pdeathsig", "KILL"] if setpriv else []
+    return subprocess.Popen(
+        [*tied, *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _finish(process: subprocess.Popen[str]) -> str:
+    """Return what a program prints; where the wait for it is cut off, kill it."""
+    with process:
+        try:
+            out, err = process.communicate()
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        said = " / ".join(err.strip().splitlines()[-_LINES:])
+        words = process.args if isinstance(process.args, list) else []
+        command = " ".join(map(str, words[words.index(PROGRAM) :]))
+        raise RuntimeFault(f"{command}: exit {process.returncode}: {said}")
+    return out
+
+
+def _answered(command: Sequence[str], seconds: float) -> None:
+    """Run a program, however it ends.
+
+    Raises:
+        RuntimeFault: it does not end in time.
+    """
+    with _start(command) as process:
+        try:
+            process.communicate(timeout=max(seconds, 0.0))
+        except BaseException as error:
+            process.kill()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise RuntimeFault(f"{' '.join(command)}: no end after {seconds:.0f} s") from error
+            raise
 
 
 def _children_cpu() -> float:

@@ -19,7 +19,9 @@ from xiokv.runtime.bench.rados_bench import Taken
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import RuntimeFault
+from xiokv.runtime.leftovers import StoredKeys, cleared, named_place
 from xiokv.runtime.module import Module
+from xiokv.runtime.rados import RadosUrl
 from xiokv.runtime.results import Result
 
 _KEY_BYTES = 16
@@ -81,12 +83,12 @@ class StoreClient:
                 timeout=self._patience + _MARGIN,
             ) as kv,
         ):
-            try:
+            where = named_place(RadosUrl.parse(self._store), keys[0, :8].tobytes().hex())
+            with cleared(StoredKeys(kv, keys), where):
                 stored = _taken(lambda: kv.store(keys, values))
                 values.view[:] = _POISON
                 retrieved = _taken(lambda: kv.retrieve(keys, values))
-            finally:
-                kv.delete(keys)
+                kv.delete(keys).raise_for_status()
         wrong = (stamps != np.arange(count)[:, None]).any(axis=1)
         if wrong.any():
             raise RuntimeFault(f"value {int(wrong.argmax())} is not the one that was stored")

@@ -6,14 +6,12 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib import import_module
-from types import FrameType
-from typing import NoReturn
 
 import click
 
+from xiokv.runtime.ending import Ended, end_by, ending_signals
 from xiokv.runtime.errors import ExitCode, RuntimeFault
 
 COMMANDS = {
@@ -23,7 +21,6 @@ COMMANDS = {
     "replay": "Carry KV-cache plans out on blocks of which every byte is known.",
     "verify": "Store stamped blocks, retrieve them, and compare every byte.",
 }
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 class _Lazy(click.Group):
@@ -51,26 +48,18 @@ def cli() -> None:
     """Run batched NVMe Key-Value commands on queues, and look at what comes back."""
 
 
-class _Ended(BaseException):
-    """A signal that ends the process; what was begun is cleaned up on the way."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
 def run(argv: list[str] | None = None) -> int:
     """Run a subcommand; return one of the documented exit codes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A text may hold characters that the encoding of the terminal lacks.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        with _ending_signals():
+        with ending_signals():
             return _run(argv)
-    except _Ended as ended:
-        _forget_output()
-        os.kill(os.getpid(), ended.number)
-        return 128 + ended.number  # where the process outlives its signal
+    except (click.Abort, KeyboardInterrupt) as error:
+        return _ended(Ended(signal.SIGINT), _notes(error))
+    except Ended as ended:
+        return _ended(ended, _notes(ended))
 
 
 def _run(argv: list[str] | None) -> int:
@@ -80,10 +69,8 @@ def _run(argv: list[str] | None) -> int:
             sys.stdout.flush()
     except click.ClickException as error:
         return _told(_usage(error), ExitCode.USAGE)
-    except (click.Abort, KeyboardInterrupt):
-        return _told("interrupted", ExitCode.FAILURE)
     except RuntimeFault as fault:
-        return _told(str(fault), fault.exit_code)
+        return _told("\n".join([str(fault), *_notes(fault)]), fault.exit_code)
     except OSError as error:  # a file or a stream that the system refuses anywhere
         _forget_output()
         place = f"{error.filename}: " if error.filename else ""
@@ -91,25 +78,17 @@ def _run(argv: list[str] | None) -> int:
     return int(ExitCode.OK)
 
 
-@contextmanager
-def _ending_signals() -> Iterator[None]:
-    """Let signals that end the process clean up first; a second one ends it at once."""
-    before = {}
-    for number in _ENDING:
-        # Those that are ignored stay so, as nohup wants it.
-        if signal.getsignal(number) == signal.SIG_DFL:
-            with suppress(ValueError):  # this is not the main thread
-                before[number] = signal.signal(number, _end)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _ended(ended: Ended, notes: list[str]) -> int:
+    """Say by what the command was ended, and what it leaves behind; end the process by it."""
+    with suppress(OSError):  # the terminal is gone
+        _told("\n".join([str(ended), *notes]), ExitCode.FAILURE)
+    _forget_output()
+    return end_by(ended.number)
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    signal.signal(number, signal.SIG_DFL)
-    raise _Ended(number)
+def _notes(error: BaseException) -> list[str]:
+    """Return what has to be said beside an error, such as what it leaves behind."""
+    return list(getattr(error, "__notes__", ()))
 
 
 def _told(message: str, code: ExitCode) -> int:

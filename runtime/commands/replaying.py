@@ -22,6 +22,7 @@ from xiokv.runtime.kvcache.replay.report import lines, summary, what_is_wrong
 from xiokv.runtime.kvcache.replay.run import Options, Outcome, Replay
 from xiokv.runtime.kvcache.replay.shapes import Recipe, Shape, generate
 from xiokv.runtime.kvcache.replay.xio_keys import Written, XioKeys, arguments_file
+from xiokv.runtime.leftovers import cleared, lasting_place, refuse_read_only
 from xiokv.runtime.output_files import (
     OutputFile,
     check_different,
@@ -94,6 +95,7 @@ class Asked:
 def replay(asked: Asked) -> Iterator[tuple[int, Outcome]]:
     """Replay for each size of a block; end with the first that is wrong."""
     asked.where.check()
+    refuse_read_only(asked.store, "replay")
     _check_files(asked)
     _target(asked)  # nothing is written where it is not there
     keys = XioKeys()
@@ -163,7 +165,8 @@ def _run(
 
     with open_place(asked.where) as place:
         replayed = Replay(place, asked.options(size), tell, keys.add)
-        outcome = replayed.run(source())
+        with cleared(replayed, lasting_place(asked.store, asked.device)):
+            outcome = replayed.run(source())
     if file is not None:
         file.write(_line({**outcome.metrics.as_values(), "block_bytes": size}))
     return outcome

@@ -76,10 +76,12 @@ def command(
     """
     # Imported here: nothing else of the command line needs NumPy.
     from xiokv.runtime.emulator import Emulator
+    from xiokv.runtime.leftovers import cleared, lasting_place, refuse_read_only
     from xiokv.runtime.module import load
     from xiokv.runtime.verify import report
     from xiokv.runtime.verify.run import Plan, Row, Verifier
 
+    refuse_read_only(store, "verify")
     module = load(target)
     rows: list[Row] = []
     threads = min(queues, THREADS_MAX)
@@ -90,14 +92,15 @@ def command(
         verifier = Verifier(module, controller, kv, Plan(sizes, count, faults, seed))
         if not as_json:
             click.echo(report.heading())
-        for row in verifier.rows():
-            rows.append(row)
-            if not as_json:
-                click.echo(report.line(row))
-    if as_json:
-        setting = {"target": module.target, "queues": queues, "depth": depth, "seed": seed}
-        click.echo(json.dumps({**setting, **report.as_values(rows)}, indent=2))
-    if rows[-1].wrong:
-        raise RuntimeFault(report.what_is_wrong(rows[-1]))
+        with cleared(verifier, lasting_place(store)):
+            for row in verifier.rows():
+                rows.append(row)
+                if not as_json:
+                    click.echo(report.line(row))
+            if as_json:
+                setting = {"target": module.target, "queues": queues, "depth": depth, "seed": seed}
+                click.echo(json.dumps({**setting, **report.as_values(rows)}, indent=2))
+            if rows[-1].wrong:
+                raise RuntimeFault(report.what_is_wrong(rows[-1]))
     if not as_json:
         click.echo(report.all_right(rows))

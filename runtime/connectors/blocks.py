@@ -42,15 +42,25 @@ class Blocks:
 
     def have(self, digests: Digests) -> Flags:
         """Tell which blocks are there."""
-        return self._each("exists", digests, lambda blocks: blocks.exist(digests))
+
+        def run(blocks: BlockStore) -> Flags:
+            blocks.take_refusal()
+            found = blocks.exist(digests)
+            if refusal := blocks.take_refusal():
+                self._guard.tell("exists: failed", refusal)
+            return found
+
+        return self._each("exists", digests, run)
 
     def fetch(self, digests: Digests, slots: Slots) -> Flags:
         """Fetch blocks into their slots; tell which have what was stored."""
 
         def run(blocks: BlockStore) -> Flags:
             wanted = wanted_blocks(digests, slots.sizes, slots.offsets, blocks.part_bytes)
+            blocks.take_refusal()
             states = (_checked if self._verify else _unchecked)(blocks, wanted, slots)
-            self._tell("get", BlockState, states, BlockState.MISSING)
+            refusal = blocks.take_refusal()
+            self._tell("get", BlockState, states, refusal, BlockState.MISSING)
             _heal(blocks, wanted, states)
             return states <= BlockState.LANDED
 
@@ -62,13 +72,15 @@ class Blocks:
         def run(blocks: BlockStore) -> Flags:
             wanted = wanted_blocks(digests, slots.sizes, slots.offsets, blocks.part_bytes)
             own = checksums_of(blocks.checksum, slots.read(np.arange(len(digests))))
-            states = Putting(blocks, wanted, slots.memory, own).run().states
+            put = Putting(blocks, wanted, slots.memory, own).run()
+            states, refusal = put.states, put.refusal
             # Left by a writer that did not come to its record: nobody can fetch it.
             left = np.flatnonzero(states == PutState.CONFLICT)
             if left.size:
-                again = Putting(blocks, wanted.chosen(left), slots.memory, own[left])
-                states[left] = again.replace().states
-            self._tell("set", PutState, states)
+                again = Putting(blocks, wanted.chosen(left), slots.memory, own[left]).replace()
+                states[left] = again.states
+                refusal = refusal or again.refusal
+            self._tell("set", PutState, states, refusal)
             return states <= PutState.SHARED
 
         return self._each("set", digests, run)
@@ -94,13 +106,15 @@ class Blocks:
         none = np.zeros(len(digests), np.bool_)
         return self._guard.run(what, lambda: self._attachment.run(operation), none)
 
-    def _tell(self, what: str, kinds: Any, states: States, *expected: int) -> None:
+    def _tell(self, what: str, kinds: Any, states: States, refusal: str, *expected: int) -> None:
         """Report what became of blocks that are of no use; a cache expects some to be missing."""
         for kind in kinds:
             count = int((states == kind).sum())
             if count and not kind.usable and kind not in expected:
                 name = kind.name.lower().replace("_", " ")
-                self._guard.tell(f"{what}: {name}", f"{count} of {len(states)} blocks", count)
+                why = f": {refusal}" if refusal and kind.name == "FAILED" else ""
+                message = f"{count} of {len(states)} blocks{why}"
+                self._guard.tell(f"{what}: {name}", message, count)
 
 
 def _unchecked(blocks: BlockStore, wanted: Wanted, slots: Slots) -> States:

@@ -8,6 +8,7 @@ other learns which checksum its bytes have.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,22 @@ class BlockStore:
             raise ArgumentFault(f"checksum is {checksum!r}; allowed are {', '.join(ALGORITHMS)}")
         self.kv = kv
         self.checksum = checksum
+        self._noted = threading.local()
+
+    def take_refusal(self) -> str:
+        """Return what the controller said of the first key that failed in this thread.
+
+        It is of the calls since this was asked for before; empty where nothing failed.
+        """
+        said: str = getattr(self._noted, "refusal", "")
+        self._noted.refusal = ""
+        return said
+
+    def _note(self, result: Result) -> Result:
+        """Keep why a batch failed, for `take_refusal`."""
+        if result.refusal and not getattr(self._noted, "refusal", ""):
+            self._noted.refusal = result.refusal
+        return result
 
     def put(
         self,
@@ -159,7 +176,7 @@ class BlockStore:
     def exist(self, digests: Digests) -> npt.NDArray[np.bool_]:
         """Tell which blocks are there, whole, by their records."""
         digests = checked_digests(digests)
-        result = self.kv.exist(record_keys(digests))
+        result = self._note(self.kv.exist(record_keys(digests)))
         found: npt.NDArray[np.bool_] = result.status == Outcome.OK
         return found
 
@@ -217,7 +234,7 @@ class BlockStore:
             if_absent=if_absent,
             copy=True,
         )
-        return _PUT_OF[result.status]
+        return _PUT_OF[self._note(result).status]
 
     def look_up(self, wanted: Wanted) -> tuple[States, Records]:
         """Return the records of blocks, and for each LANDED or what is the matter with it."""
@@ -229,7 +246,7 @@ class BlockStore:
             offsets=np.arange(len(records)) * RECORD.itemsize,
             copy=True,
         )
-        states = landed_states(result, RECORD.itemsize)
+        states = landed_states(self._note(result), RECORD.itemsize)
         states[states == BlockState.WRONG_SIZE] = BlockState.CORRUPT  # that is no record
         landed = states == BlockState.LANDED
         right_size = (records["bytes"] == wanted.sizes) & (
@@ -268,14 +285,14 @@ class BlockStore:
             if_absent=if_absent,
             copy=True,
         )
-        return _PUT_OF[result.status]
+        return _PUT_OF[self._note(result).status]
 
     def _fetch(self, wanted: Wanted, out: Any, copy: bool) -> States:
         parts = split(wanted)
         result = self.kv.retrieve(
             parts.keys, out, sizes=parts.sizes, offsets=parts.offsets, copy=copy
         )
-        return parts.worst(landed_states(result, parts.sizes))
+        return parts.worst(landed_states(self._note(result), parts.sizes))
 
 
 def landed_states(result: Result, sizes: Any) -> States:

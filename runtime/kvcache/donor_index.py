@@ -124,18 +124,18 @@ class DonorIndex:
             for donor, key in zip(donors, keys, strict=True)
         ]
 
-    def _values(self, keys: list[bytes]) -> Iterator[tuple[int, bytes]]:
-        """Return the outcome and the bytes of heads; those of unusual size are asked for again."""
+    def _values(self, keys: list[bytes]) -> Iterator[tuple[int, bytes, str]]:
+        """Return what `_read` does; heads of unusual size are asked for again."""
         found = self._read(keys, _HEAD_USUAL)
-        large = [at for at, (outcome, _) in enumerate(found) if outcome == Outcome.TRUNCATED]
+        large = [at for at, (outcome, *_) in enumerate(found) if outcome == Outcome.TRUNCATED]
         if large:
             again = self._read([keys[at] for at in large], _HEAD_MAX)
             for at, value in zip(large, again, strict=True):
                 found[at] = value
         return iter(found)
 
-    def _read(self, keys: list[bytes], most: int) -> list[tuple[int, bytes]]:
-        """Return the outcome of each key, and its value up to `most` bytes."""
+    def _read(self, keys: list[bytes], most: int) -> list[tuple[int, bytes, str]]:
+        """Return of each key the outcome, the value up to `most` bytes, and why any failed."""
         slot = min(most, self._kv.queues.max_transfer)
         memory = np.zeros(len(keys) * slot, np.uint8)
         result = self._kv.retrieve(
@@ -144,19 +144,22 @@ class DonorIndex:
         text = memory.tobytes()
         sizes = np.minimum(result.value_size, slot).tolist()
         return [
-            (outcome, text[begin : begin + size])
+            (outcome, text[begin : begin + size], result.refusal)
             for outcome, begin, size in zip(
                 result.status.tolist(), range(0, len(text), slot), sizes, strict=True
             )
         ]
 
-    def _head(self, donor: str, rank: int, outcome: int, text: bytes) -> Head | RuntimeFault:
+    def _head(
+        self, donor: str, rank: int, outcome: int, text: bytes, refusal: str
+    ) -> Head | RuntimeFault:
         """Return a donor's head from the value under its key, or why there is none."""
         if outcome == Outcome.MISSING:
             return donor_missing(donor, rank)
         if outcome not in (Outcome.OK, Outcome.TRUNCATED):
             return RuntimeFault(
-                f"donor {donor!r} of rank {rank}: its head was not read: {Outcome(outcome).name}"
+                f"donor {donor!r} of rank {rank}: its head was not read:"
+                f" {_why(Outcome(outcome).name, refusal)}"
             )
         try:
             head = self._decoded(text)
@@ -198,7 +201,7 @@ class DonorIndex:
             for begin, head in zip(wanted.offsets, heads, strict=True)
         )
         return [
-            _manifest(head, BlockState(state), text.tobytes())
+            _manifest(head, BlockState(state), text.tobytes(), result.refusal)
             for head, state, text in zip(heads, states.tolist(), texts, strict=True)
         ]
 
@@ -208,8 +211,21 @@ class DonorIndex:
         Raises:
             BatchFault: the store reported an error; the donor is as it was before.
         """
+        head = self.head_of(manifest)
+        head.check()
+        parts = self._parts(head)
+        padded = np.frombuffer(manifest.canonical + bytes(3), np.uint8)
+        self._kv.store(
+            parts.keys, padded, sizes=parts.sizes, offsets=parts.offsets, copy=True
+        ).raise_for_status()
+        key = self._keyspace.donor_key(head.donor, head.rank)
+        self._kv.store([key], [head.canonical]).raise_for_status()
+        return head
+
+    def head_of(self, manifest: Manifest) -> Head:
+        """Return the head that a manifest has here."""
         text = manifest.canonical
-        head = Head(
+        return Head(
             donor=manifest.donor,
             rank=manifest.layout.parallel.tp_rank,
             generation=manifest.generation,
@@ -217,15 +233,6 @@ class DonorIndex:
             bytes=len(text),
             part_bytes=self._part_bytes,
         )
-        head.check()
-        parts = self._parts(head)
-        padded = np.frombuffer(text + bytes(3), np.uint8)
-        self._kv.store(
-            parts.keys, padded, sizes=parts.sizes, offsets=parts.offsets, copy=True
-        ).raise_for_status()
-        key = self._keyspace.donor_key(head.donor, head.rank)
-        self._kv.store([key], [head.canonical]).raise_for_status()
-        return head
 
     def erase(self, donor: str, rank: int) -> Head | None:
         """Delete a head, then its manifest; return the head.
@@ -257,14 +264,20 @@ class DonorIndex:
         return split(wanted_blocks(digests, head.bytes, part_bytes=head.part_bytes))
 
 
-def _manifest(head: Head, state: BlockState, text: bytes) -> Manifest | RuntimeFault:
+def _why(name: str, refusal: str) -> str:
+    return f"{name}, {refusal}" if name in (Outcome.ERROR.name, BlockState.FAILED.name) else name
+
+
+def _manifest(head: Head, state: BlockState, text: bytes, refusal: str) -> Manifest | RuntimeFault:
     """Return the manifest that a head names, from its bytes, or why they are none."""
     if state is BlockState.MISSING:
         return DonorMissingFault(
             f"donor {head.donor!r}: its manifest {head.manifest} is not there any more"
         )
     if state is not BlockState.LANDED:
-        return RuntimeFault(f"donor {head.donor!r}: its manifest was not read: {state.name}")
+        return RuntimeFault(
+            f"donor {head.donor!r}: its manifest was not read: {_why(state.name, refusal)}"
+        )
     seen = hashlib.blake2b(text, digest_size=32).hexdigest()
     if seen != head.manifest:
         return DocumentFault(

@@ -16,7 +16,7 @@ from xiokv.runtime.arguments import seconds as checked_seconds
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.kvcache.block_store import BlockStore
-from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm
+from xiokv.runtime.kvcache.checksums import DEFAULT, Algorithm, checksums_of
 from xiokv.runtime.kvcache.checksums import SIZE as CHECKSUM_SIZE
 from xiokv.runtime.kvcache.documents import DocumentFault
 from xiokv.runtime.kvcache.donor_index import DonorIndex, Head, UnreadableHeadFault
@@ -24,6 +24,7 @@ from xiokv.runtime.kvcache.fetch_cost import CostModel
 from xiokv.runtime.kvcache.keyspace import Digests, Keyspace
 from xiokv.runtime.kvcache.leases import Clock, LeaseBook
 from xiokv.runtime.kvcache.manifest import Handle, Manifest
+from xiokv.runtime.kvcache.memory import on_host, slices
 from xiokv.runtime.kvcache.publishing import (
     check_digests,
     check_new_donor,
@@ -51,6 +52,7 @@ from xiokv.runtime.kvcache.storage import (
     sizes_of_fetch,
 )
 from xiokv.runtime.kvcache.verification import check_fetches
+from xiokv.runtime.kvcache.wanted import one_after_the_other
 
 _DONORS_KEPT = 256
 
@@ -102,7 +104,7 @@ class KvStorage(OneByOne):
         check_payloads(payloads, sizes)
         before = self._before(new, repair)
         put = self.blocks.put(digests, payloads, sizes=sizes, repair=repair)
-        refuse_unstored(new, put.states)
+        refuse_unstored(new, put.states, put.refusal)
         manifest = manifest_of(
             self.keyspace,
             new,
@@ -201,6 +203,26 @@ class KvStorage(OneByOne):
                 sizes=table.sizes[free],
                 part_bytes=found.manifest.part_bytes,
             )
+
+    def discard(self, new: NewDonor, payloads: Any) -> None:
+        """Delete what a `publish` of the same has stored that was cut off; no head leads there.
+
+        Raises:
+            BatchFault: keys could not be deleted; those that are not there are no fault.
+        """
+        digests, sizes = digests_of(self.keyspace, new), sizes_of(new)
+        memory = on_host("payloads", payloads)
+        manifest = manifest_of(
+            self.keyspace,
+            new,
+            digests,
+            checksums_of(self.blocks.checksum, slices(memory, one_after_the_other(sizes), sizes)),
+            algorithm=self.blocks.checksum,
+            part_bytes=self.blocks.part_bytes,
+            storage=self._handles,
+        )
+        self._index.forget(self._index.head_of(manifest))
+        self.blocks.delete(digests, sizes=sizes)
 
     def _before(self, new: NewDonor, repair: bool) -> Head | None:
         """Return the head that a donor has before it is published."""

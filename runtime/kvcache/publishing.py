@@ -64,8 +64,13 @@ def check_payloads(payloads: Any, sizes: Ints) -> None:
         )
 
 
-def refuse_unstored(new: NewDonor, states: States) -> None:
+def refuse_unstored(new: NewDonor, states: States, refusal: str = "") -> None:
     """Refuse to publish a donor of which blocks are not stored.
+
+    Args:
+        new: the donor.
+        states: a `PutState` a block.
+        refusal: what the controller said of the first that failed.
 
     Raises:
         PublishFault: some are not.
@@ -73,9 +78,10 @@ def refuse_unstored(new: NewDonor, states: States) -> None:
     failed = np.flatnonzero(states > PutState.SHARED)
     if failed.size:
         first = PutState(states[failed[0]])
+        why = refusal if first is PutState.FAILED and refusal else _ADVICE[first]
         raise PublishFault(
             f"donor {new.donor!r} was not published: {failed.size} of {len(states)} blocks"
-            f" are not stored; block {failed[0]}: {first.name}, {_ADVICE[first]}",
+            f" are not stored; block {failed[0]}: {first.name}, {why}",
             states,
         )
 

@@ -36,10 +36,12 @@ class Put:
     Attributes:
         states: a `PutState` a block.
         checksums: (n, 16), of the bytes that the store has.
+        refusal: what the controller said of the first key that failed; else empty.
     """
 
     states: States
     checksums: Checksums
+    refusal: str = ""
 
 
 class Putting:
@@ -62,6 +64,7 @@ class Putting:
         self._found = own.copy()
         self._states = np.full(len(own), PutState.FAILED, np.uint8)
         self._owned = np.zeros(len(own), bool)
+        store.take_refusal()  # what others left there
 
     def run(self) -> Put:
         """Store what is absent, and settle what is not."""
@@ -76,14 +79,14 @@ class Putting:
         # Own records first: another writer may wait for them.
         self._write_records(own[self._states[own] == PutState.STORED])
         self._settle(np.flatnonzero(firsts == PutState.SHARED))
-        return Put(self._states, self._found)
+        return Put(self._states, self._found, self._store.take_refusal())
 
     def replace(self) -> Put:
         """Store over what is there, unless it is another content's."""
         states, _ = self._store.look_up(self._wanted)
         self._states[states == BlockState.COLLISION] = PutState.COLLISION
         self._store_over(np.flatnonzero(states != BlockState.COLLISION))
-        return Put(self._states, self._found)
+        return Put(self._states, self._found, self._store.take_refusal())
 
     def _store_over(self, which: Ints) -> None:
         if not which.size:

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
-#include <sstream>
 
-#include <unistd.h>
+#include "deadly.h"
+#include "quiet.h"
 
 namespace xiokv::rados {
 
@@ -31,6 +32,15 @@ std::string decimal_seconds(milliseconds time) {
 }
 
 std::string reason(int result) { return std::strerror(-result); }
+
+/// Where librados looks for its configuration where none is named.
+std::string default_files(const std::string &cluster) {
+  const std::string name = cluster + ".conf";
+  return text_or(std::getenv("CEPH_CONF"),
+                 ("/etc/ceph/" + name + "," + text_or(std::getenv("HOME"), "") +
+                  "/.ceph/" + name + "," + name)
+                     .c_str());
+}
 
 [[noreturn]] void refuse(const std::string &what, int result) {
   throw Refusal(what + ": " + reason(result));
@@ -66,10 +76,12 @@ Place::Place(const xiokv_rados_config &given)
 }
 
 Cluster::Cluster(const Place &place) {
+  check_words(std::getenv("CEPH_ARGS"));
   int result =
       rados_.init2(place.user.c_str(), place.cluster.c_str(), /*flags=*/0);
   if (result < 0)
     refuse("cannot be a client named " + place.user, result);
+  const Quiet quiet;
   configure(place);
   result = rados_.connect();
   if (result < 0)
@@ -86,16 +98,31 @@ Cluster::Cluster(const Place &place) {
 
 /// A configuration file of the default places may be missing: CEPH_ARGS can say
 /// all. One that is named may not.
-void Cluster::configure(const Place &place) {
+void Cluster::read_configuration(const Place &place) {
   const char *file = place.conf.empty() ? nullptr : place.conf.c_str();
+  check_file(file ? place.conf : first_readable(default_files(place.cluster)));
   int result = rados_.conf_read_file(file);
   if (result < 0 && file)
     refuse("cannot read the configuration " + place.conf, result);
+  check_values(std::getenv("CEPH_ARGS"), rados_);
   result = rados_.conf_parse_env(nullptr);
   if (result < 0)
     refuse("cannot make use of CEPH_ARGS", result);
-  if (!place.keyring.empty())
+  check_network(rados_);
+  const std::string lost = lost_monitor(rados_);
+  if (!lost.empty())
+    throw Refusal(no_monitor(place) + ": " + lost);
+}
+
+void Cluster::configure(const Place &place) {
+  // First: librados writes what it thinks of the configuration, too.
+  set("log_to_stderr", "false");
+  set("err_to_stderr", "false");
+  read_configuration(place);
+  if (!place.keyring.empty()) {
+    check_file(first_readable(place.keyring)); // it is read at once
     set("keyring", place.keyring);
+  }
   limit_calls(milliseconds::zero());
   set("rados_mon_op_timeout", whole_seconds(place.timeout));
   set("client_mount_timeout", whole_seconds(place.connect_timeout));
@@ -108,8 +135,6 @@ void Cluster::configure(const Place &place) {
   // queues bound them already.
   set("objecter_inflight_ops", "0");
   set("objecter_inflight_op_bytes", "0");
-  set("log_to_stderr", "false");
-  set("err_to_stderr", "false");
 }
 
 void Cluster::limit_calls(milliseconds longest) {
@@ -125,13 +150,17 @@ std::string Cluster::complaint(int result, const Place &place) {
     return "the cluster does not take " + place.user + by_which_key();
   case ENOENT:
   case EINVAL:
-    return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
-           (place.conf.empty() ? "the ceph.conf that was found, if any "
-                                 "($CEPH_CONF, /etc/ceph, ~/.ceph, .)"
-                               : place.conf);
+    return no_monitor(place);
   }
   return "cannot reach the cluster as " + place.user + " within " +
          whole_seconds(place.connect_timeout) + " s";
+}
+
+std::string Cluster::no_monitor(const Place &place) {
+  return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
+         (place.conf.empty() ? "the ceph.conf that was found, if any "
+                               "($CEPH_CONF, /etc/ceph, ~/.ceph, .)"
+                             : place.conf);
 }
 
 /// The one that librados takes: without `key` and `keyfile`, the first of the
@@ -142,11 +171,10 @@ std::string Cluster::by_which_key() {
   if (!get("keyfile").empty())
     return " by the key in " + get("keyfile");
   const std::string keyrings = get("keyring");
-  std::istringstream paths(keyrings);
-  for (std::string path; std::getline(paths, path, ',');)
-    if (access(path.c_str(), R_OK) == 0)
-      return " by the key in keyring " + path;
-  return ": there is no keyring that can be read at " + keyrings;
+  const std::string keyring = first_readable(keyrings);
+  return keyring.empty()
+             ? ": there is no keyring that can be read at " + keyrings
+             : " by the key in keyring " + keyring;
 }
 
 std::string Cluster::get(const char *option) {

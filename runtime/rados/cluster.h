@@ -4,23 +4,17 @@
 #pragma once
 
 #include <chrono>
-#include <stdexcept>
 #include <string>
 
 #include <rados/librados.hpp>
 
+#include "../../generated/include/xiokv_rados.h"
 #include "../emulator/value_store.h"
-#include "xiokv_rados.h"
+#include "refusal.h"
 
 namespace xiokv::rados {
 
 using emulator::Answer;
-
-/// @brief The store cannot be opened; the message is one line for the user.
-class Refusal : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
 
 /// @brief Where a store is, complete and within its limits.
 struct Place {
@@ -56,8 +50,10 @@ public:
   Answer answer_to(int result);
 
 private:
+  void read_configuration(const Place &place);
   void configure(const Place &place);
   std::string complaint(int result, const Place &place);
+  std::string no_monitor(const Place &place);
   std::string by_which_key();
   std::string get(const char *option);
   void set(const char *option, const std::string &value);

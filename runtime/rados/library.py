@@ -13,16 +13,11 @@ from importlib.metadata import version
 
 from xiokv.runtime import toolchain
 from xiokv.runtime.compiled import open_compiled
-from xiokv.runtime.errors import MissingFault, RuntimeFault
+from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.rados.url import RadosUrl
 
 _READ_ONLY = 1 << 0
 _ERROR_BYTES = 512
-_HEADER = "rados/librados.hpp"
-_HOW = (
-    "a store on Ceph needs librados and its C++ headers: install"
-    f" {toolchain.RADOS_PACKAGES}; all else works without"
-)
 
 
 class Config(ctypes.Structure):
@@ -59,8 +54,8 @@ def load() -> ctypes.CDLL:
     try:
         return open_compiled(recipe, "library of the Ceph store", "xiokv_rados_", _FUNCTIONS)
     except RuntimeFault as fault:
-        if any(word in str(fault) for word in (_HEADER, "-lrados", "librados.so")):
-            raise MissingFault(f"{_HOW}\n{fault}") from fault
+        if missing := toolchain.lack_of_librados(fault):
+            raise missing from fault
         raise
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ _ADMIN = "admin"
 _NAMESPACE_MAX = 256  # bytes, osd_max_object_namespace_len
 _YES, _NO = ("1", "true", "yes"), ("0", "false", "no")
 _LONGEST = 86400.0
+_BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}")
+_QUOTING = "\"'\\"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +108,14 @@ def _environment() -> dict[str, str]:
     parser.add_argument("--conf", "-c", dest="conf")
     parser.add_argument("--cluster", dest="cluster")
     text = os.environ.get("CEPH_ARGS", "")
+    if not text.isprintable() or any(sign in text for sign in _QUOTING):
+        raise ArgumentFault(
+            f"CEPH_ARGS is {text!r}; only spaces part its words, and Ceph's programs take quotes,"
+            " backslashes and tabs as they stand: leave them out"
+        )
     try:
-        said = vars(parser.parse_known_args(shlex.split(text))[0])
-    except (ValueError, argparse.ArgumentError) as error:
+        said = vars(parser.parse_known_args(text.split())[0])
+    except argparse.ArgumentError as error:
         raise ArgumentFault(f"CEPH_ARGS is {text!r}, which cannot be read: {error}") from error
     name = said.pop("name")
     if name is not None and not name.startswith(_TYPE):
@@ -121,6 +128,11 @@ def _split(url: str) -> SplitResult:
     """Return the parts of a URL, still encoded; urlsplit would leave out tabs and line ends."""
     if not url.isprintable():
         raise ArgumentFault(f"store {url!r} has signs that are not printable; encode them as %0A")
+    if wrong := _BAD_PERCENT.search(url):
+        raise ArgumentFault(
+            f"store {url!r} has {wrong[0]!r}; two hex digits follow a percent sign, and one for"
+            " itself is %25"
+        )
     try:
         parts = urlsplit(url)
     except ValueError as error:

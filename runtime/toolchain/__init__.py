@@ -21,7 +21,9 @@ from xiokv.runtime.toolchain.compilers import find_nvcc as find_nvcc
 from xiokv.runtime.toolchain.figures import costs as costs
 from xiokv.runtime.toolchain.host_library import SONAME as SONAME
 from xiokv.runtime.toolchain.host_library import capi_recipe as capi_recipe
+from xiokv.runtime.toolchain.rados_library import RADOS_NAME as RADOS_NAME
 from xiokv.runtime.toolchain.rados_library import RADOS_PACKAGES as RADOS_PACKAGES
+from xiokv.runtime.toolchain.rados_library import lack_of_librados as lack_of_librados
 from xiokv.runtime.toolchain.rados_library import rados_recipe as rados_recipe
 from xiokv.runtime.toolchain.recipes import Output as Output
 from xiokv.runtime.toolchain.recipes import Recipe as Recipe

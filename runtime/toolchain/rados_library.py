@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xiokv.runtime.errors import MissingFault, RuntimeFault
 from xiokv.runtime.toolchain.recipes import Recipe, Sources, found, library_recipe
 
 #: What brings librados and its headers.
 RADOS_PACKAGES = "libradospp-dev (Debian, Ubuntu) or libradospp-devel (Fedora, RHEL, openSUSE)"
 
-_NAME = "libxiokv_rados.so"
+RADOS_NAME = "libxiokv_rados.so"
 _FOLDERS = ("runtime/rados", "runtime/emulator")
 _HEADERS = "generated/include"
+_SIGNS = ("rados/librados.hpp", "-lrados", "librados.so")
+_HOW = (
+    f"a store on Ceph needs librados and its C++ headers: install {RADOS_PACKAGES}; all else works"
+    " without"
+)
 _FLAGS = (
     *("-std=c++17", "-O2", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden"),
     # Threads of librados run its code as long as the process does.
@@ -33,4 +39,11 @@ def rados_recipe(generator: str) -> Recipe:
     headers += [*found(root, _HEADERS, "*.h"), *found(root, _HEADERS, "xiokv/**/*.h")]
     sources = Sources(root, tuple(units), _HEADERS, (*units, *headers))
     description = {"kind": "Ceph store", "generator": generator}
-    return library_recipe(_NAME, sources, _FLAGS, description)
+    return library_recipe(RADOS_NAME, sources, _FLAGS, description)
+
+
+def lack_of_librados(fault: RuntimeFault) -> MissingFault | None:
+    """Return what is missing where a fault of compiling or loading comes of that."""
+    if any(sign in str(fault) for sign in _SIGNS):
+        return MissingFault(f"{_HOW}\n{fault}")
+    return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from xiokv.runtime import statuses
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.results import Result
 from xiokv.runtime.verify import stamps
@@ -182,4 +183,6 @@ def _meaning(expected: bytes, got: bytes) -> str:
 def _answer(result: Result, index: int) -> str:
     """Say what the controller said of a key."""
     sct, sc, dnr = result.nvme_status[index].tolist()
-    return "no completion was believed" if sc < 0 else f"SCT {sct:X}h, SC {sc:02X}h, DNR {dnr}"
+    if sc < 0:
+        return "no completion was believed"
+    return statuses.explained(statuses.completion(sc | sct << 8 | dnr << 14))

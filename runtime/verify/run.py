@@ -17,6 +17,7 @@ import numpy as np
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.kv import KV
+from xiokv.runtime.leftovers import delete_until
 from xiokv.runtime.module import Module
 from xiokv.runtime.results import Result
 from xiokv.runtime.verify.blocks import Blocks, key_of, round_max
@@ -114,6 +115,9 @@ class Verifier:
         controller: where faults are injected.
         kv: attached to it by the module.
         plan: what to verify.
+
+    Attributes:
+        left: how many values may be stored, at most.
     """
 
     def __init__(self, module: Module, controller: Emulator, kv: KV, plan: Plan) -> None:
@@ -123,6 +127,7 @@ class Verifier:
         self._plan = plan
         self._random = np.random.default_rng(plan.seed)
         self._version = 0
+        self.left = 0
 
     def rows(self) -> Iterator[Row]:
         """Run case after case; end with the first that is wrong."""
@@ -133,6 +138,12 @@ class Verifier:
                 if row.wrong:
                     return
             self._forget(size)
+
+    def clear(self, until: float) -> None:
+        """Delete what is stored, on new queues and without faults: see `leftovers.Stored`."""
+        self._controller.clear_faults()
+        self._kv.reset()
+        self.left = delete_until(self._kv, [key_of(index) for index in range(self.left)], until)
 
     def case(self, size: int, scenario: Scenario) -> Row:
         """Run one case, round after round, until something is wrong."""
@@ -165,6 +176,7 @@ class Verifier:
         """Delete the values of a size, so that the next begins with an empty controller."""
         count = min(self._plan.blocks_of(size), round_max(size))
         self._kv.delete([key_of(index) for index in range(count)]).raise_for_status()
+        self.left = 0
 
     def _remove_those_not_stored(self, blocks: Blocks) -> None:
         pairs = zip(blocks.keys, blocks.fates, strict=True)
@@ -180,6 +192,7 @@ class Verifier:
 
     def _store(self, row: Row, blocks: Blocks) -> None:
         chosen = blocks.stored()
+        self.left = max(self.left, len(blocks.keys))
         result = _timed(
             row.stored,
             lambda: self._kv.store(

@@ -141,19 +141,67 @@ def test_the_process_of_another_is_not_killed(folder: Path) -> None:
     assert "osd      does not run" in status.stdout
 
 
-def test_files_of_others_stay(folder: Path) -> None:
-    run("start", "--dir", folder)
-    (folder / "notes.txt").write_text("mine")
-    stopped = run("stop", "--dir", folder)
-    assert stopped.returncode == 1
-    assert f"files of others stay in {folder}" in stopped.stderr
-    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    assert processes(folder) == []
+def test_files_of_others_stay_and_are_told(folder: Path) -> None:
+    """A cluster starts beside them, and ends."""
+    folder.mkdir()
+    mine = ["client.txt", "notes.log", "notes.txt"]
+    for _ in range(2):
+        for name in mine:
+            (folder / name).write_text("mine")
+        started = run("start", "--dir", folder)
+        assert (started.returncode, started.stderr) == (0, "")
+        stopped = run("stop", "--dir", folder)
+        assert (stopped.returncode, stopped.stderr) == (0, "")
+        told = f"left in {folder}, and not this script's: {' '.join(mine)}\n"
+        assert stopped.stdout == told
+        assert sorted(path.name for path in folder.iterdir()) == mine
+        assert processes(folder) == []
 
+
+@pytest.mark.parametrize("name", ["mon", "osd.log", "client.someone.keyring"])
+def test_files_in_the_place_of_a_cluster_are_named(folder: Path, name: str) -> None:
+    """Stopping the cluster would remove them."""
+    folder.mkdir()
+    (folder / name).write_text("mine")
     started = run("start", "--dir", folder)
     assert started.returncode == 2
-    assert f"{folder} is there and is no cluster of this script" in started.stderr
-    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+    assert f"no cluster in {folder}, and files in the place of one: {name}" in started.stderr
+    assert [path.name for path in folder.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("harm", ["killed", "killed after a stop", "killed with the monitor"])
+def test_a_memstore_that_was_killed_comes_back_empty_and_says_so(folder: Path, harm: str) -> None:
+    run("start", "--dir", folder)
+    rados(folder, "put", "name", "-", value=b"value")
+    ceph = ("ceph", "--conf", folder / "ceph.conf")
+    subprocess.run([*ceph, "osd", "pool", "create", "other", "4"], check=True, capture_output=True)
+    if harm == "killed after a stop":
+        run("stop", "osd", "--dir", folder)
+        again = run("start", "osd", "--dir", folder)
+        assert "lost" not in again.stdout
+        assert rados(folder, "get", "name", "-") == b"value"
+    run("kill", "osd", "--dir", folder)
+    if harm == "killed with the monitor":
+        run("kill", "mon", "--dir", folder)
+        assert "does not start without a monitor" in run("start", "osd", "--dir", folder).stderr
+    started = run("start", "--dir", folder)
+    assert started.returncode == 0, started.stderr
+    assert "the OSD was killed, and all values in its memory are lost: its pools" in started.stdout
+    for pool in ("xiokv", "other"):
+        assert rados(folder, "-p", pool, "ls") == b""
+        rados(folder, "-p", pool, "put", "name", "-", value=b"new")
+        assert rados(folder, "-p", pool, "get", "name", "-") == b"new"
+    assert "lost" not in run("start", "--dir", folder).stdout
+
+
+def test_a_bluestore_that_was_killed_keeps_its_values(folder: Path) -> None:
+    run("start", "--store", "bluestore", "--dir", folder)
+    rados(folder, "put", "name", "-", value=b"value")
+    run("kill", "osd", "--dir", folder)
+    started = run("start", "--dir", folder)
+    assert (started.returncode, started.stderr) == (0, "")
+    assert "lost" not in started.stdout
+    assert rados(folder, "get", "name", "-") == b"value"
 
 
 def test_the_configuration_of_another_cluster_is_left_alone(folder: Path) -> None:

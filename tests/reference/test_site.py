@@ -27,7 +27,7 @@ PUBLIC = (
     *("xiokv/host_streams.h", "xiokv/kv_abi.h", "xiokv/kv_bits.h", "xiokv/kv_check.h"),
     *("xiokv/kv_commands.h", "xiokv/kv_list.h", "xiokv/kv_macros.h", "xiokv/kv_status.h"),
     *("xiokv/kv_types.h", "xiokv/nvme_kv.h"),
-    "xiokv_emulator.h",
+    *("xiokv_emulator.h", "xiokv_rados.h"),
 )
 DECLARED = re.compile(
     r"^ *#define (?P<macro>\w+)"

@@ -137,11 +137,11 @@ def test_corruption_on_the_way_is_named(
 MISBEHAVIOUR: dict[str, tuple[dict[str, Any], str]] = {
     "a key is gone": (
         {"kind": "status", "opcode": Opcode.RETRIEVE, "nth": 3, "sc": 0x87},
-        "expected OK, got MISSING: SCT 0h, SC 87h, DNR 0",
+        "expected OK, got MISSING: KEY_DOES_NOT_EXIST (SCT 0h, SC 87h, DNR 0)",
     ),
     "a Store fails": (
         {"kind": "status", "opcode": Opcode.STORE, "nth": 3, "sc": 0x81},
-        "Store: expected OK, got ERROR: SCT 0h, SC 81h, DNR 0",
+        "Store: expected OK, got ERROR: CAPACITY_EXCEEDED (SCT 0h, SC 81h, DNR 0): there",
     ),
     "a Store is not carried out": (
         {"kind": "status", "opcode": Opcode.STORE, "nth": 3, "sc": 0},

@@ -213,7 +213,7 @@ def test_a_value_size_that_is_false_is_wrong(retrieved: Make, size: int, shown: 
 
 
 UNEXPECTED = {
-    "missing": (Outcome.MISSING, 0x87, "SCT 0h, SC 87h, DNR 0"),
+    "missing": (Outcome.MISSING, 0x87, "KEY_DOES_NOT_EXIST (SCT 0h, SC 87h, DNR 0)"),
     "error": (Outcome.ERROR, 0x4288, "SCT 2h, SC 88h, DNR 1"),
     "timeout": (Outcome.TIMEOUT, NO_STATUS, "no completion was believed"),
 }

@@ -12,12 +12,10 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
 
-from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kvcache.execution import Executor, Settings, Verify
 from xiokv.runtime.kvcache.metrics import Metrics, SpanMetrics
 from xiokv.runtime.kvcache.plan import DonorSpan, Plan
@@ -132,18 +130,13 @@ class Replay:
         self._executors: dict[int, Executor] = {}
 
     def run(self, plans: Iterable[Plan]) -> Outcome:
-        """Carry plans out until something is wrong."""
+        """Carry plans out until something is wrong; where this raises, `clear` is to follow."""
         outcome = Outcome(declined_retrieves=0 if self._trace else None)
         begun = time.perf_counter()
-        try:
-            for plan in plans:
-                self._one(self._plain(plan, outcome), outcome)
-                if not outcome.ok:
-                    break
-        except BaseException:
-            with suppress(RuntimeFault):
-                self._clear()
-            raise
+        for plan in plans:
+            self._one(self._plain(plan, outcome), outcome)
+            if not outcome.ok:
+                break
         self._clear()
         outcome.seconds = time.perf_counter() - begun
         outcome.publish_seconds = self._shelf.seconds
@@ -153,8 +146,18 @@ class Replay:
             outcome.faults = self._disturbances.counts
         return outcome
 
+    @property
+    def left(self) -> int:
+        """How many values of a replay that was cut off may be stored, at most."""
+        return 0 if self._options.keep else self._shelf.left
+
+    def clear(self, until: float) -> None:
+        """Take the donors of a replay away that was cut off: see `leftovers.Stored`."""
+        if self._place.rig is not None:
+            self._place.rig.faults.recover()
+        self._shelf.clear(until)
+
     def _clear(self) -> None:
-        """Take the donors away, also where a replay is cut off."""
         if self._options.keep:
             return
         if self._disturbances is None:

@@ -7,6 +7,7 @@ when there is no room, so that the store is bounded however many plans there are
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import OrderedDict
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kvcache.documents import Range
+from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.kvcache.plan import Plan
 from xiokv.runtime.kvcache.replay.contents import content
 from xiokv.runtime.kvcache.replay.layouts import layout_of
@@ -42,11 +44,14 @@ class Stocked:
 
     def serves(self, other: Stocked) -> bool:
         """Tell whether it holds what another is to hold."""
+        return self.covers(other) and other.generation in (0, self.generation)
+
+    def covers(self, other: Stocked) -> bool:
+        """Tell whether it has all blocks of another."""
         return (
             self.rows.start <= other.rows.start
             and other.rows.end <= self.rows.end
             and self.block_tokens == other.block_tokens
-            and other.generation in (0, self.generation)
         )
 
 
@@ -68,6 +73,8 @@ class Shelf:
         self._payloads = payloads
         self._room = room
         self._stocked: OrderedDict[str, Stocked] = OrderedDict()
+        # What is being published: of one that failed, some blocks may be stored.
+        self._begun: dict[str, Stocked] = {}
         self.seconds = 0.0
         self.published_bytes = 0
 
@@ -102,9 +109,48 @@ class Shelf:
                     self._storage.remove(name, blocks=True)
                 del self._stocked[name]
 
-    def clear(self) -> None:
-        """Take all donors away."""
-        self.remove(list(self._stocked))
+    @property
+    def left(self) -> int:
+        """How many values may be stored, at most."""
+        blocks = sum(len(stocked.rows) for stocked in self._stocked.values())
+        blocks += sum(len(begun.rows) for begun in self._begun.values())
+        donors = len(self._stocked) + len(self._begun)
+        return blocks * self._row_values + 2 * donors
+
+    @property
+    def _row_values(self) -> int:
+        """Values of all shards of one block of tokens, each with its record."""
+        storage, sizes = self._storage, self._payloads.sizes
+        part = storage.blocks.part_bytes if isinstance(storage, KvStorage) else max(sizes)
+        return sum(1 + -(-size // part) for size in sizes)
+
+    def clear(self, until: float = math.inf) -> None:
+        """Take all donors away, also those of which only a part was stored.
+
+        Args:
+            until: no other is begun when `time.monotonic()` is there.
+        """
+        for name in [*self._stocked, *self._begun]:
+            if time.monotonic() < until:
+                self._clear(name)
+
+    def _clear(self, name: str) -> None:
+        """Take away what is stored of a donor, also where a command was the last for a while."""
+        whole = name not in self._begun
+        try:
+            self._storage.remove(name, blocks=True)
+        except DonorMissingFault:
+            whole = False
+        for some in (self._stocked, self._begun):
+            if name in some and not whole:
+                self._discard(name, some[name])
+        self._stocked.pop(name, None)
+        self._begun.pop(name, None)
+
+    def _discard(self, name: str, stocked: Stocked) -> None:
+        if isinstance(self._storage, KvStorage):
+            payloads = self._payloads.of(name, stocked.rows)
+            self._storage.discard(self._offer(name, stocked), payloads)
 
     def _publish(self, name: str, wanted: Stocked, needed: dict[str, Stocked]) -> None:
         there, rows = self._stocked.get(name), wanted.rows
@@ -112,6 +158,8 @@ class Shelf:
             both = Range(min(there.rows.start, rows.start), max(there.rows.end, rows.end))
             # Blocks between them may be more than there is room for.
             rows = both if len(both) <= self._rows_max(self._room) else rows
+        if there is not None and not Stocked(rows, wanted.block_tokens, 0).covers(there):
+            self.remove([name])  # else some of its blocks would be nobody's
         self._make_room(len(rows) * self._payloads.row_bytes, needed)
         generation = wanted.generation or self._generation_there(name) + 1
         self._store(name, rows, wanted.block_tokens, generation)
@@ -134,18 +182,24 @@ class Shelf:
         return min(room // self._payloads.row_bytes, BLOCKS_MAX // len(self._payloads.sizes))
 
     def _store(self, name: str, rows: Range, block_tokens: int, generation: int) -> None:
-        offer = NewDonor(
+        begun = Stocked(rows, block_tokens, generation)
+        if self._generation_there(name) >= generation:
+            self._storage.remove(name)
+        self._begun[name] = begun
+        self._storage.publish(self._offer(name, begun), self._payloads.of(name, rows))
+        self._stocked[name] = begun
+        del self._begun[name]
+        self.published_bytes += len(rows) * self._payloads.row_bytes
+
+    def _offer(self, name: str, stocked: Stocked) -> NewDonor:
+        rows, block_tokens = stocked.rows, stocked.block_tokens
+        return NewDonor(
             name,
             layout_of(block_tokens, self._payloads.sizes),
             [content(name, row) for row in range(rows.start, rows.end)],
             start=rows.start * block_tokens,
-            generation=generation,
+            generation=stocked.generation,
         )
-        if self._generation_there(name) >= generation:
-            self._storage.remove(name)
-        self._storage.publish(offer, self._payloads.of(name, rows))
-        self._stocked[name] = Stocked(rows, block_tokens, generation)
-        self.published_bytes += len(rows) * self._payloads.row_bytes
 
     def _generation_there(self, name: str) -> int:
         """Return the generation that the store has, also of a replay that was cut off."""

@@ -146,7 +146,7 @@ def test_a_kind_of_failure_is_logged_once(
         for _ in range(3):
             storage.batch_get_v1(KEYS, pool.indices(PAGES))
     assert [record.message.partition(" (")[0] for record in caplog.records] == [
-        "the SGLang connector: get: failed: 16 of 16 blocks"
+        "the SGLang connector: get: failed: 16 of 16 blocks: INTERNAL_DEVICE_ERROR"
     ]
     assert storage.failures == {"get: failed": 48}
 

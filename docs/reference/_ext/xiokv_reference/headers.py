@@ -11,7 +11,7 @@ from xiokv.codegen.errors import XiokvError
 # What docs/c-api.md and docs/host-c-api.md tell readers to include; what these include in turn
 # is public, too. The library's are there where the project emits the engine.
 ENTRIES = ("kv_commands.h", "kv_operation.h")
-LIBRARY = ("xiokv.h", "xiokv_emulator.h")
+LIBRARY = ("xiokv.h", "xiokv_emulator.h", "xiokv_rados.h")
 
 _INCLUDE = re.compile(r'^#include "(.*)"$', re.MULTILINE)
 

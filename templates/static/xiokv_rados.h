@@ -3,11 +3,11 @@
 /// @brief Values of an embedded controller in a Ceph cluster: one RADOS object
 /// each, named by the key's bytes in lower-case hex.
 ///
-/// Of the library libxiokv_rados, which needs librados; the runtime makes it
-/// for itself.
+/// Of the library libxiokv_rados, which needs librados and goes with a libxiokv
+/// of the same version.
 #pragma once
 
-#include "../../generated/include/xiokv_emulator.h"
+#include "xiokv_emulator.h"
 
 #ifdef __cplusplus
 extern "C" {
