@@ -111,7 +111,18 @@ runs() {
     local words
     pid=$(cat "$dir/$1.pid" 2>/dev/null) && [[ $pid =~ ^[1-9][0-9]*$ ]] || return 1
     { mapfile -d '' -t words <"/proc/$pid/cmdline"; } 2>/dev/null || return 1
-    [[ ${words[*]} == *"ceph-$1 "*" --conf $conf" ]]
+    if ((${#words[@]} == 0)); then
+        is_ending "$1"
+    else
+        [[ ${words[*]} == *"ceph-$1 "*" --conf $conf" ]]
+    fi
+}
+
+# is_ending NAME: tell whether process $pid is a daemon that has no memory any more, but
+# still its files, such as the locked pid file.
+is_ending() {
+    [[ $(cat "/proc/$pid/comm" 2>/dev/null) == "ceph-$1" ]] &&
+        ! grep -q '^State:.[ZX]' "/proc/$pid/status" 2>/dev/null
 }
 
 # wait_for SECONDS CONDITION...: wait until a command succeeds; fail if it does not in time.
