@@ -138,7 +138,8 @@ public:
   /// once never calls it. Not called any more when the session is closed.
   virtual std::unique_ptr<Session> open(Wake wake) = 0;
 
-  /// @brief For how long a reply may lie unseen; 0 where replies come at once.
+  /// @brief For how long a reply may lie unseen; 0 where replies come at once,
+  /// or none is on its way.
   /// A thread that waits for later ones leaves its core to others meanwhile.
   virtual std::chrono::microseconds nap() const { return {}; }
 

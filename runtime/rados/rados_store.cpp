@@ -114,6 +114,7 @@ RadosSession::~RadosSession() {
     }
   }
   inbox_->close();
+  store_.add_flights(-static_cast<int32_t>(flights_.size()));
 }
 
 void RadosSession::submit(Request &request) {
@@ -133,6 +134,7 @@ void RadosSession::submit(Request &request) {
 
 Flight &RadosSession::new_flight(const Request &request) {
   flights_.push_back(std::make_shared<Flight>());
+  store_.add_flights(1);
   Flight &flight = *flights_.back();
   flight.place = std::prev(flights_.end());
   flight.inbox = inbox_;
@@ -369,6 +371,7 @@ void RadosSession::forget(Flight &flight) {
     flight.completion->release();
   }
   flights_.erase(flight.place);
+  store_.add_flights(-1);
 }
 
 } // namespace

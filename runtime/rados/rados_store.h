@@ -28,6 +28,8 @@ public:
   /// gathers replies, and delays one by half of that.
   std::chrono::microseconds nap() const override {
     using std::chrono::microseconds;
+    if (in_flight_.load(std::memory_order_relaxed) == 0)
+      return {};
     return microseconds(std::clamp<int64_t>(latency_ / 8, 20, 200));
   }
 
@@ -36,6 +38,12 @@ public:
     const int64_t latency = latency_.load(std::memory_order_relaxed);
     latency_.store(latency + (time.count() - latency) / 16,
                    std::memory_order_relaxed);
+  }
+
+  /// @brief Note that so many operations more are under way, or fewer.
+  void add_flights(int32_t more) {
+    in_flight_.fetch_add(static_cast<uint32_t>(more),
+                         std::memory_order_relaxed);
   }
 
   /// @brief Memory that the cluster's messages are sent from as it is.
@@ -56,6 +64,7 @@ private:
   Cluster cluster_;
   Lister lister_;
   Adrift adrift_;
+  std::atomic<uint32_t> in_flight_{0};
   std::atomic<int64_t> latency_{0}; ///< Microseconds.
 };
 
