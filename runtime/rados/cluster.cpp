@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "deadly.h"
+#include "config_checks.h"
 #include "quiet.h"
 
 namespace xiokv::rados {

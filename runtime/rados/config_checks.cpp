@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "deadly.h"
+#include "config_checks.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief What librados ends the whole process for, or passes over, refused.
+/// @brief Refuses what librados would end the whole process for, or pass over.
 #pragma once
 
 #include <string>
