@@ -41,6 +41,10 @@ _NO_SECOND_READ: tuple[Edit, ...] = (
     ),
 )
 
+_AMD_PAUSE = (
+    "void xiokv_pause(uint32_t = 1, uint32_t = 0, uint32_t = 1) {\n  __builtin_amdgcn_s_sleep(1);"
+)
+
 FAULTS: dict[str, tuple[Edit, ...]] = {
     "no release before the doorbell": ((_RELEASE, ""),),
     "a release as far as the GPU": ((_RELEASE, _RELEASE.replace('""', '"agent"')),),
@@ -83,8 +87,8 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     ),
     "functions that are called": (
         (
-            "XIOKV_DEVICE void xiokv_pause(",
-            "static __attribute__((device)) __attribute__((noinline)) void xiokv_pause(",
+            f"XIOKV_DEVICE {_AMD_PAUSE}",
+            f"static __attribute__((device)) __attribute__((noinline)) {_AMD_PAUSE}",
         ),
     ),
     "too few registers": (
