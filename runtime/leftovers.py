@@ -161,6 +161,17 @@ class StoredKeys:
         self._keys = self._keys[: delete_until(self._kv, self._keys, until)]
 
 
+def check_answers(kv: KV) -> None:
+    """Refuse to go on where a store does not answer within `PATIENCE`.
+
+    Raises:
+        RuntimeFault: it does not.
+    """
+    (status,) = kv.exist([b"\0"], timeout=PATIENCE).status
+    if status not in (Outcome.OK, Outcome.MISSING):
+        raise RuntimeFault(f"the store does not answer: {Outcome(status).name}")
+
+
 def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> int:
     """Delete keys from the last to the first, as many at a time as are in flight.
 

@@ -8,6 +8,9 @@ from xiokv.generated.nvme_kv import Completion, Status, decode_completion
 
 _PATHING_ERROR = 0x60  # of SCT 3h: Controller Pathing Error
 
+# Names of statuses of other types than those of the command set.
+_NAMES = {(3, _PATHING_ERROR): "CONTROLLER_PATHING_ERROR"}
+
 # By type and code, statuses that a store refuses commands with.
 _ADVICE: dict[tuple[int, int], str] = {
     (0, Status.OPERATION_DENIED): (
@@ -29,7 +32,7 @@ _ADVICE: dict[tuple[int, int], str] = {
     ),
     (0, Status.INVALID_VALUE_SIZE): (
         "the store takes no value of this size; of a Ceph pool, compare value_max and"
-        " osd_max_object_size"
+        " osd_max_object_size and osd_max_write_size"
     ),
     (3, _PATHING_ERROR): (
         "the store has shut this client out; of a Ceph pool, it is blocklisted: open the store anew"
@@ -45,9 +48,10 @@ def completion(word: int) -> Completion:
 def told(said: Completion) -> str:
     """Return name and numbers of a status."""
     numbers = f"SCT {said.sct:X}h, SC {said.sc:02X}h"
-    if said.name == numbers:  # it has no other
+    name = _NAMES.get((said.sct, said.sc), said.name)
+    if name == numbers:  # it has no other
         return f"{numbers}, DNR {said.dnr}"
-    return f"{said.name} ({numbers}, DNR {said.dnr})"
+    return f"{name} ({numbers}, DNR {said.dnr})"
 
 
 def advice(said: Completion) -> str:

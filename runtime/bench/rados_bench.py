@@ -24,7 +24,8 @@ from xiokv.runtime.leftovers import PATIENCE, cleared, named_place
 from xiokv.runtime.rados import RadosUrl, by_hand
 from xiokv.runtime.rados.by_hand import PROGRAM
 
-_MOST_SECONDS = 600
+#: A run takes some seconds; one that takes so long stands still.
+_MOST_SECONDS = 120
 _LINES = 3
 
 
@@ -204,16 +205,26 @@ def _finish(process: subprocess.Popen[str]) -> str:
     """Return what a program prints; where the wait for it is cut off, kill it."""
     with process:
         try:
-            out, err = process.communicate()
+            out, err = process.communicate(timeout=_MOST_SECONDS + PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise RuntimeFault(
+                f"{_words(process)}: no end after {error.timeout:.0f} s; see that the OSDs run"
+                " (ceph status)"
+            ) from error
         except BaseException:
             process.kill()
             raise
     if process.returncode:
         said = " / ".join(err.strip().splitlines()[-_LINES:])
-        words = process.args if isinstance(process.args, list) else []
-        command = " ".join(map(str, words[words.index(PROGRAM) :]))
-        raise RuntimeFault(f"{command}: exit {process.returncode}: {said}")
+        raise RuntimeFault(f"{_words(process)}: exit {process.returncode}: {said}")
     return out
+
+
+def _words(process: subprocess.Popen[str]) -> str:
+    """Return the program's part of a command line."""
+    words = list(map(str, process.args)) if isinstance(process.args, list) else []
+    return " ".join(words[words.index(PROGRAM) :])
 
 
 def _answered(command: Sequence[str], seconds: float) -> None:

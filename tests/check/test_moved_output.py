@@ -43,7 +43,9 @@ def test_json_tells_where_the_spec_file_was(moved: Path, run) -> None:
     assert json.loads(run("build", "--emit-only", "--json").out)["moved_spec_from"] is None
 
 
-@pytest.mark.parametrize("command", [("check",), ("show", "store"), ("build", "--out", "../o")])
+@pytest.mark.parametrize(
+    "command", [("check",), ("show", "store"), ("build", "--out", "../o-moved")]
+)
 def test_what_does_not_move_it_says_where_it_is(
     moved: Path, run, snapshot, command: tuple[str, ...]
 ) -> None:

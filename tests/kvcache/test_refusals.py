@@ -75,7 +75,10 @@ PATHING: dict[str, Any] = {"sct": 3, "sc": 0x60}
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (PATHING, "SCT 3h, SC 60h, DNR 0: the store has shut this client out"),
+        (
+            PATHING,
+            "CONTROLLER_PATHING_ERROR (SCT 3h, SC 60h, DNR 0): the store has shut this client out",
+        ),
         ({"sc": 0x88}, "UNRECOVERED_ERROR (SCT 0h, SC 88h, DNR 0)"),
         ({"sc": 0x87}, ""),
     ],

@@ -72,11 +72,14 @@ def _rows(
             Row(table, case, what, who, "values/s", tuple(count / t.seconds for t in each), x)
             for who, each in taken.items()
         )
-        if cpu:
+        times = {
+            who: _alone(each, _setup(setups, sides[who]), count) for who, each in taken.items()
+        }
+        # Where a round took hardly more than set-up did, nothing is known of one value.
+        if cpu and min(map(min, times.values())) > 0:
             yield from compared(
-                Row(table, case, f"{what}, CPU time", who, "us", tuple(times))
-                for who, each in taken.items()
-                if (times := [_alone(t.cpu, _setup(setups, sides[who]), count) for t in each])
+                Row(table, case, f"{what}, CPU time", who, "us", each)
+                for who, each in times.items()
             )
 
 
@@ -118,9 +121,9 @@ def _fitting(lab: Lab, client: StoreClient, load: StoreLoad) -> int:
     return min(max(round(count * scale.store_seconds / took), load.in_flight), most)
 
 
-def _alone(cpu: float, setup: float, count: int) -> float:
-    """Return microseconds of one value: at least a clock's, where hardly more than set-up was."""
-    return max(cpu - setup, 1e-6) / count * _MICROSECONDS
+def _alone(each: list[Taken], setup: float, count: int) -> tuple[float, ...]:
+    """Return microseconds of one value in each round, without those of set-up."""
+    return tuple((taken.cpu - setup) / count * _MICROSECONDS for taken in each)
 
 
 def _cluster(lab: Lab) -> Cluster:

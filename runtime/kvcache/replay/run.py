@@ -30,6 +30,7 @@ from xiokv.runtime.kvcache.replay.place import Place
 from xiokv.runtime.kvcache.replay.shelf import Shelf
 from xiokv.runtime.kvcache.replay.tracing import Trace
 from xiokv.runtime.kvcache.report import Report
+from xiokv.runtime.leftovers import check_answers
 from xiokv.runtime.testing import Rig
 
 ROOM = 512 << 20
@@ -155,6 +156,7 @@ class Replay:
         """Take the donors of a replay away that was cut off: see `leftovers.Stored`."""
         if self._place.rig is not None:
             self._place.rig.faults.recover()
+            check_answers(self._place.rig.kv)
         self._shelf.clear(until)
 
     def _clear(self) -> None:
