@@ -14,12 +14,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from xiokv.generated.nvme_kv import Status
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.ending import noticed
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.log import log
 from xiokv.runtime.rados import SCHEME, RadosUrl, by_hand
+from xiokv.runtime.results import Result
 
 #: Seconds for deleting what a run that was cut off has stored.
 SECONDS = 20.0
@@ -183,7 +185,15 @@ def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> int:
     while left and (seconds := until - time.monotonic()) > 0:
         first = max(left - step, 0)
         result = kv.delete(keys[first:left], timeout=min(seconds, PATIENCE))
-        if not np.isin(result.status, (Outcome.OK, Outcome.MISSING)).all():
+        gone = np.isin(result.status, (Outcome.OK, Outcome.MISSING))
+        if _is_denied(result):  # whoever may not delete may have been denied to store, too
+            gone |= kv.exist(keys[first:left], timeout=PATIENCE).status == Outcome.MISSING
+        if not gone.all():
             break
         left = first
     return left
+
+
+def _is_denied(result: Result) -> bool:
+    said = result.nvme_status
+    return bool(((said["sct"] == 0) & (said["sc"] == Status.OPERATION_DENIED)).any())
