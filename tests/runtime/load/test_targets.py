@@ -87,3 +87,8 @@ def test_the_fields_of_the_profile_come_with_the_module(copy) -> None:
     description = load(module=folder).description
     assert description.profile == "mine"
     assert description.fields == (SemanticField("layer", 12, 7, 0, "batch", (Operation.STORE,)),)
+
+
+def test_a_process_loads_as_many_modules_as_it_likes(copy) -> None:
+    modules = [load("host", module=copy(str(number))) for number in range(100)]
+    assert {module.target for module in modules} == {"host"}
