@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint8_t store_must_exist = 1 << 0;
 constexpr uint8_t store_must_not_exist = 1 << 1;
+constexpr uint8_t store_must_not_compress = 1 << 2;
 
 Status begin_store(Command &command, const Namespace &space) {
   const uint32_t size = command.sqe.size();
@@ -31,6 +32,7 @@ Status begin_store(Command &command, const Namespace &space) {
   const uint8_t options = command.sqe.options();
   command.request.condition = {(options & store_must_exist) != 0,
                                (options & store_must_not_exist) != 0};
+  command.request.may_compress = (options & store_must_not_compress) == 0;
   return gather(space.dma, command.segments, room.bytes, size);
 }
 

@@ -76,6 +76,7 @@ struct Request {
   Key key;            ///< List: the first key wanted; length 0: from the start.
   Blob value;         ///< Store: the value, in memory that the store allocated.
   Condition condition;
+  bool may_compress = true; ///< Store: where the store compresses at all.
   uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed. List:
                        ///< bytes that the keys may take as a page has them.
   uint32_t longest = key_bytes; ///< List: no key is wanted that is longer.

@@ -177,15 +177,20 @@ int RadosSession::store(Flight &flight, const Request &request) {
   flight.stored = std::static_pointer_cast<const Memory>(request.value.owner);
   const bufferlist value = payload_of(*flight.stored, request.value.size);
   const std::string name = object_name(request.key);
-  if (!request.condition.must_exist && !request.condition.must_not_exist) {
+  const emulator::Condition condition = request.condition;
+  if (!condition.must_exist && !condition.must_not_exist &&
+      request.may_compress) {
     complete_by(flight);
     return objects_.aio_write_full(name, flight.completion, value);
   }
   librados::ObjectWriteOperation operation;
-  if (request.condition.must_exist)
+  if (condition.must_exist)
     operation.assert_exists();
-  if (request.condition.must_not_exist)
+  if (condition.must_not_exist)
     operation.create(/*exclusive=*/true);
+  if (!request.may_compress)
+    operation.set_alloc_hint2(request.value.size, request.value.size,
+                              librados::ALLOC_HINT_FLAG_INCOMPRESSIBLE);
   operation.write_full(value);
   return write(flight, name, operation);
 }
