@@ -42,6 +42,7 @@ class Config(ctypes.Structure):
 
 _SAID = (ctypes.c_char_p, ctypes.c_size_t)
 _FUNCTIONS = {
+    "open": (ctypes.c_void_p, (ctypes.POINTER(Config), *_SAID)),
     "begin": (ctypes.c_void_p, (ctypes.POINTER(Config), *_SAID)),
     "wait": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint32)),
     "end": (ctypes.c_void_p, (ctypes.c_void_p, *_SAID)),

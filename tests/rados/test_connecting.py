@@ -77,7 +77,7 @@ def test_a_command_that_connects_is_ended_by_a_signal(
 ) -> None:
     running = begin(TOOL, *COMMANDS[command], "--store")
     running.send_signal(number)
-    said = running.communicate(timeout=60)
+    said = running.communicate(timeout=240)
     assert (running.returncode, *said) == (-number, "", f"xiokv: {WORDS[number]}\n")
 
 
@@ -96,7 +96,7 @@ except KeyboardInterrupt:
 def test_an_interrupt_that_nobody_catches_ends_a_program(begin: Begin) -> None:
     running = begin("import sys; from xiokv import runtime; runtime.Emulator(store=sys.argv[-1])")
     running.send_signal(signal.SIGINT)
-    said = running.communicate(timeout=60)
+    said = running.communicate(timeout=240)
     assert running.returncode == -signal.SIGINT
     assert said[1].splitlines()[-1] == "KeyboardInterrupt"
 
@@ -106,7 +106,7 @@ def test_the_process_ends_well_while_an_attempt_is_under_way(begin: Begin, secon
     """It waits for it: librados is at work there."""
     running = begin(INTERRUPTED.format(then=""), seconds=seconds)
     running.send_signal(signal.SIGINT)
-    assert running.communicate(timeout=60) == ("interrupted\n", "")
+    assert running.communicate(timeout=240) == ("interrupted\n", "")
     assert running.returncode == 0
 
 
@@ -114,7 +114,7 @@ def test_a_child_of_fork_does_not_wait_for_its_parents_attempt(begin: Begin) -> 
     then = "pid = os.fork()\nif pid: print(os.waitpid(pid, 0)[1], flush=True); os._exit(0)"
     running = begin(INTERRUPTED.format(then=then))
     running.send_signal(signal.SIGINT)
-    assert running.communicate(timeout=60) == ("interrupted\n0\n", "")
+    assert running.communicate(timeout=240) == ("interrupted\n0\n", "")
     assert running.returncode == 0
 
 
@@ -122,5 +122,5 @@ def test_another_store_opens_after_an_interrupt(begin: Begin, cluster: Cluster) 
     then = f"runtime.Emulator(store={cluster.url()!r}).close()\nprint('open', flush=True)\n"
     running = begin(INTERRUPTED.format(then=then + "os._exit(0)"))
     running.send_signal(signal.SIGINT)
-    assert running.communicate(timeout=60) == ("interrupted\nopen\n", "")
+    assert running.communicate(timeout=240) == ("interrupted\nopen\n", "")
     assert running.returncode == 0
