@@ -16,7 +16,7 @@ import numpy as np
 
 from xiokv.generated.nvme_kv import Status
 from xiokv.runtime.abi import Outcome
-from xiokv.runtime.ending import noticed
+from xiokv.runtime.ending import last_words, noticed
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.log import log
@@ -113,13 +113,14 @@ def cleared(stored: Stored, where: LastingPlace | None) -> Iterator[None]:
         f"deleting what was stored in {where.name}, for up to {SECONDS:.0f} s; a second signal"
         " leaves it there"
     )
-    try:
-        with noticed(notice):
-            yield
-    except BaseException as error:
-        if stored.left:
-            _clear(error, stored, where)
-        raise
+    with last_words(lambda: _told(stored, where)):
+        try:
+            with noticed(notice):
+                yield
+        except BaseException as error:
+            if stored.left:
+                _clear(error, stored, where)
+            raise
 
 
 def _clear(error: BaseException, stored: Stored, where: LastingPlace) -> None:
@@ -135,9 +136,16 @@ def _clear(error: BaseException, stored: Stored, where: LastingPlace) -> None:
 
 
 def _note(error: BaseException, stored: Stored, where: LastingPlace) -> None:
-    if left := stored.left:
-        what = "1 object" if left == 1 else f"{left} objects"
-        error.add_note(f"up to {what} may be left in {where.name}; {where.advice}")
+    if told := _told(stored, where):
+        error.add_note(told)
+
+
+def _told(stored: Stored, where: LastingPlace) -> str:
+    """Return what is left, and how to remove it; "" where nothing is."""
+    if not (left := stored.left):
+        return ""
+    what = "1 object" if left == 1 else f"{left} objects"
+    return f"up to {what} may be left in {where.name}; {where.advice}"
 
 
 class StoredKeys:
@@ -160,7 +168,8 @@ class StoredKeys:
     def clear(self, until: float) -> None:
         """Delete them on new queues: see `Stored`."""
         self._kv.reset()
-        self._keys = self._keys[: delete_until(self._kv, self._keys, until)]
+        for left in delete_until(self._kv, self._keys, until):
+            self._keys = self._keys[:left]
 
 
 def check_answers(kv: KV) -> None:
@@ -174,24 +183,29 @@ def check_answers(kv: KV) -> None:
         raise RuntimeFault(f"the store does not answer: {Outcome(status).name}")
 
 
-def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> int:
+def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> Iterator[int]:
     """Delete keys from the last to the first, as many at a time as are in flight.
 
-    Returns:
+    Yields:
         How many are not known to be gone, at most; all of these are the first ones.
     """
     step = sum(int(pair.record.window) for pair in kv.queues)
     left = len(keys)
     while left and (seconds := until - time.monotonic()) > 0:
         first = max(left - step, 0)
-        result = kv.delete(keys[first:left], timeout=min(seconds, PATIENCE))
-        gone = np.isin(result.status, (Outcome.OK, Outcome.MISSING))
-        if _is_denied(result):  # whoever may not delete may have been denied to store, too
-            gone |= kv.exist(keys[first:left], timeout=PATIENCE).status == Outcome.MISSING
-        if not gone.all():
-            break
+        if not _are_gone(kv, keys[first:left], min(seconds, PATIENCE)):
+            return
         left = first
-    return left
+        yield left
+
+
+def _are_gone(kv: KV, keys: Sequence[bytes] | Any, seconds: float) -> bool:
+    """Delete some keys; return whether it is known that none of them is there."""
+    result = kv.delete(keys, timeout=seconds)
+    gone = np.isin(result.status, (Outcome.OK, Outcome.MISSING))
+    if _is_denied(result):  # whoever may not delete may have been denied to store, too
+        gone |= kv.exist(keys, timeout=PATIENCE).status == Outcome.MISSING
+    return bool(gone.all())
 
 
 def _is_denied(result: Result) -> bool:

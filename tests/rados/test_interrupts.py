@@ -137,17 +137,27 @@ def test_what_is_left_is_told_where_no_osd_answers(
     assert harmed_cluster.names(namespace) == others
 
 
-def test_a_second_signal_ends_it_at_once(
-    begin: Begin, harmed_cluster: Cluster, namespace: str
+@pytest.mark.parametrize(
+    "command", ["verify", "replay", pytest.param("bench", marks=pytest.mark.slow)]
+)
+def test_a_second_signal_ends_it_at_once_and_says_what_is_left(
+    begin: Begin, harmed_cluster: Cluster, namespace: str, command: str
 ) -> None:
-    running = begin("verify")
+    running = begin(command)
     with harmed_cluster.paused("osd"):
         running.send_signal(signal.SIGINT)
         assert running.stderr is not None
-        assert "a second signal leaves it there" in running.stderr.readline()
-        said = ended(running, signal.SIGINT)
-    assert said == ""
-    assert len(harmed_cluster.names(namespace)) > 1
+        lines = iter(running.stderr.readline, "")
+        assert any("a second signal leaves it there" in line for line in lines)
+        said = ended(running, signal.SIGTERM)
+    assert said.startswith("xiokv: terminated\nup to ")
+    found, line = LEFT.search(said), BY_HAND.search(said)
+    assert found is not None
+    assert line is not None
+    there = set(harmed_cluster.names(namespace)) - {"of-others"}
+    assert 0 < len(there) <= int(found[1])
+    subprocess.run(["bash", "-c", line[0]], check=True, timeout=120)
+    assert set(harmed_cluster.names(namespace)) <= {"of-others"}
 
 
 @pytest.mark.parametrize("command", ["verify", "replay"])
