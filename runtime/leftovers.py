@@ -12,16 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
-from xiokv.generated.nvme_kv import Status
 from xiokv.runtime.abi import Outcome
+from xiokv.runtime.deletion import gone_by
 from xiokv.runtime.ending import last_words, noticed
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.log import log
 from xiokv.runtime.rados import SCHEME, RadosUrl, by_hand
-from xiokv.runtime.results import Result
 
 #: Seconds for deleting what a run that was cut off has stored.
 SECONDS = 20.0
@@ -193,21 +190,9 @@ def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> Iterator[
     left = len(keys)
     while left and (seconds := until - time.monotonic()) > 0:
         first = max(left - step, 0)
-        if not _are_gone(kv, keys[first:left], min(seconds, PATIENCE)):
+        some = keys[first:left]
+        result = kv.delete(some, timeout=min(seconds, PATIENCE))
+        if not gone_by(result, kv, some, PATIENCE).all():
             return
         left = first
         yield left
-
-
-def _are_gone(kv: KV, keys: Sequence[bytes] | Any, seconds: float) -> bool:
-    """Delete some keys; return whether it is known that none of them is there."""
-    result = kv.delete(keys, timeout=seconds)
-    gone = np.isin(result.status, (Outcome.OK, Outcome.MISSING))
-    if _is_denied(result):  # whoever may not delete may have been denied to store, too
-        gone |= kv.exist(keys, timeout=PATIENCE).status == Outcome.MISSING
-    return bool(gone.all())
-
-
-def _is_denied(result: Result) -> bool:
-    said = result.nvme_status
-    return bool(((said["sct"] == 0) & (said["sc"] == Status.OPERATION_DENIED)).any())
