@@ -70,20 +70,14 @@ def lasting_place(store: str, device: str | None = None) -> LastingPlace | None:
     place = RadosUrl.parse(store)
     line = by_hand.removal(place)
     return LastingPlace(
-        name_of(place), f"{_AGAIN}; this removes all that the namespace has:\n  {line}"
+        place.title, f"{_AGAIN}; this removes all that the namespace has:\n  {line}"
     )
 
 
 def named_place(place: RadosUrl, *beginnings: str) -> LastingPlace:
     """Return where objects of a pool are whose names begin so: see `lasting_place`."""
     line = by_hand.removal(place, *beginnings)
-    return LastingPlace(name_of(place), f"this removes them:\n  {line}")
-
-
-def name_of(place: RadosUrl) -> str:
-    """Return what messages call a place in a cluster."""
-    space = f"namespace {place.name_space}" if place.name_space else "the unnamed namespace"
-    return f"pool {place.pool}, {space}"
+    return LastingPlace(place.title, f"this removes them:\n  {line}")
 
 
 def refuse_read_only(store: str, who: str) -> None:

@@ -150,7 +150,7 @@ class Lab(Closing):
         """What was measured with, for the record."""
         device = self.gpu.described if self.gpu else {}
         pool = self.cluster and {
-            "store": f"rados://{self.cluster.place.pool}/{self.cluster.place.name_space}",
+            "store": self.cluster.place.shortest,
             "rados": self.cluster.rados,
         }
         return {

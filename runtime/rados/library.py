@@ -90,7 +90,7 @@ def open_store(place: RadosUrl) -> int:
     handle = _opened(load(), config, error)
     if not handle:
         reason = error.value.decode(errors="replace")
-        raise RuntimeFault(f"store {place.pool}/{place.name_space}: {reason}")
+        raise RuntimeFault(f"store in {place.title}: {reason}")
     return int(handle)
 
 
