@@ -166,12 +166,11 @@ class Table:
         """Keep a fault for every key that nobody asked for, here and below."""
         allowed = sorted(self._known)
         for key in (key for key in self._values if key not in self._known):
-            nearest = get_close_matches(key, allowed, n=1, cutoff=0.0)[0]
+            near = get_close_matches(key.lower(), allowed, n=1, cutoff=0.5)
+            nearest = f"the nearest is {near[0]!r} " if near else ""
             place = f" in [{self._name}]" if self._name else ""
             self.fault(
-                key,
-                f"unknown key {key!r}{place}; the nearest is {nearest!r}"
-                f" (allowed: {', '.join(allowed)})",
+                key, f"unknown key {key!r}{place}; {nearest}(allowed: {', '.join(allowed)})"
             )
         for child in self._children:
             child.refuse_unknown()

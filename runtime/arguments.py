@@ -18,9 +18,12 @@ import numpy.typing as npt
 
 from xiokv.runtime.errors import ArgumentFault
 
+# How alike two names are at least, of which one may have been meant for the other.
+_NEAR = 0.5
+
 
 def check_options(what: str, given: Iterable[str], allowed: Iterable[str]) -> None:
-    """Refuse an option that there is not, by its nearest name.
+    """Refuse an option that there is not, by a name that is near it, if one is.
 
     Raises:
         ArgumentFault: one of `given` is not among `allowed`.
@@ -28,10 +31,10 @@ def check_options(what: str, given: Iterable[str], allowed: Iterable[str]) -> No
     known = list(allowed)
     for name in given:
         if name not in known:
-            nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            near = get_close_matches(name.lower(), known, n=1, cutoff=_NEAR)
+            nearest = f"the nearest is {near[0]!r} " if near else ""
             raise ArgumentFault(
-                f"{what} has no option {name!r}; the nearest is {nearest!r} (allowed:"
-                f" {', '.join(known)})"
+                f"{what} has no option {name!r}; {nearest}(allowed: {', '.join(known)})"
             )
 
 

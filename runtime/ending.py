@@ -1,15 +1,16 @@
 """Signals that end a command: the first is raised, so that what was begun is cleaned up.
 
 A second one ends the process at once, also where the main thread is in a call that does not
-hear of signals.
+hear of signals; what is then left behind is told first.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
@@ -69,6 +70,7 @@ def ending_signals() -> Iterator[None]:
 
 
 _notices: list[str] = []
+_last_words: list[Callable[[], str]] = []
 
 
 @contextmanager
@@ -81,14 +83,39 @@ def noticed(notice: str) -> Iterator[None]:
         _notices.remove(notice)
 
 
+@contextmanager
+def last_words(words: Callable[[], str]) -> Iterator[None]:
+    """Have a second signal that comes in a block say what it leaves behind.
+
+    Args:
+        words: called by another thread than that of the block; "" for nothing to say.
+    """
+    _last_words.append(words)
+    try:
+        yield
+    finally:
+        _last_words.remove(words)
+
+
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     for each in WORDS:
         if signal.getsignal(each) is _end:
-            signal.signal(each, signal.SIG_DFL)
-    with suppress(OSError):  # the terminal is gone
-        # Not by a stream, which may be in the middle of something.
-        os.write(2, "".join(f"{notice}\n" for notice in _notices[-1:]).encode())
+            signal.signal(each, _watched if _watches else signal.SIG_DFL)
+    _tell(*_notices[-1:])
     raise Ended(number)
+
+
+def _watched(number: int, frame: FrameType | None) -> None:
+    """Leave a second signal to the watch, which has heard of it."""
+
+
+def _tell(*lines: str) -> None:
+    """Write lines by no stream, which may be in the middle of something."""
+    with suppress(OSError):  # the terminal is gone
+        os.write(2, "".join(f"{line}\n" for line in lines).encode(errors="backslashreplace"))
+
+
+_watches: list[_Watch] = []
 
 
 class _Watch:
@@ -101,6 +128,7 @@ class _Watch:
         self._thread = threading.Thread(target=self._look, daemon=True)
         with suppress(RuntimeError):  # the system gives no thread
             self._thread.start()
+            _watches.append(self)
 
     def _look(self) -> None:
         seen = 0
@@ -108,11 +136,24 @@ class _Watch:
             for number in numbers:
                 seen += number in set(WORDS)
                 if seen > 1:
-                    os._exit(128 + number)
+                    _end_now(number)
 
     def close(self) -> None:
+        if self in _watches:
+            _watches.remove(self)
         signal.set_wakeup_fd(self._before)
         os.close(self._write)
         if self._thread.ident is not None:
             self._thread.join()
         os.close(self._read)
+
+
+def _end_now(number: int) -> NoReturn:
+    """End the process by a signal, from a thread that is not the main one."""
+    with suppress(Exception):  # the end comes in any case
+        if words := "".join(say() for say in _last_words[-1:]):
+            _tell(f"xiokv: {WORDS[signal.Signals(number)]}", words)
+    # Python lets the main thread alone say what a signal does.
+    ctypes.CDLL(None).signal(number, int(signal.SIG_DFL))
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)

@@ -12,16 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
-from xiokv.generated.nvme_kv import Status
 from xiokv.runtime.abi import Outcome
-from xiokv.runtime.ending import noticed
+from xiokv.runtime.deletion import gone_by
+from xiokv.runtime.ending import last_words, noticed
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.log import log
 from xiokv.runtime.rados import SCHEME, RadosUrl, by_hand
-from xiokv.runtime.results import Result
 
 #: Seconds for deleting what a run that was cut off has stored.
 SECONDS = 20.0
@@ -73,20 +70,14 @@ def lasting_place(store: str, device: str | None = None) -> LastingPlace | None:
     place = RadosUrl.parse(store)
     line = by_hand.removal(place)
     return LastingPlace(
-        name_of(place), f"{_AGAIN}; this removes all that the namespace has:\n  {line}"
+        place.title, f"{_AGAIN}; this removes all that the namespace has:\n  {line}"
     )
 
 
 def named_place(place: RadosUrl, *beginnings: str) -> LastingPlace:
     """Return where objects of a pool are whose names begin so: see `lasting_place`."""
     line = by_hand.removal(place, *beginnings)
-    return LastingPlace(name_of(place), f"this removes them:\n  {line}")
-
-
-def name_of(place: RadosUrl) -> str:
-    """Return what messages call a place in a cluster."""
-    space = f"namespace {place.name_space}" if place.name_space else "the unnamed namespace"
-    return f"pool {place.pool}, {space}"
+    return LastingPlace(place.title, f"this removes them:\n  {line}")
 
 
 def refuse_read_only(store: str, who: str) -> None:
@@ -113,13 +104,14 @@ def cleared(stored: Stored, where: LastingPlace | None) -> Iterator[None]:
         f"deleting what was stored in {where.name}, for up to {SECONDS:.0f} s; a second signal"
         " leaves it there"
     )
-    try:
-        with noticed(notice):
-            yield
-    except BaseException as error:
-        if stored.left:
-            _clear(error, stored, where)
-        raise
+    with last_words(lambda: _told(stored, where)):
+        try:
+            with noticed(notice):
+                yield
+        except BaseException as error:
+            if stored.left:
+                _clear(error, stored, where)
+            raise
 
 
 def _clear(error: BaseException, stored: Stored, where: LastingPlace) -> None:
@@ -135,9 +127,16 @@ def _clear(error: BaseException, stored: Stored, where: LastingPlace) -> None:
 
 
 def _note(error: BaseException, stored: Stored, where: LastingPlace) -> None:
-    if left := stored.left:
-        what = "1 object" if left == 1 else f"{left} objects"
-        error.add_note(f"up to {what} may be left in {where.name}; {where.advice}")
+    if told := _told(stored, where):
+        error.add_note(told)
+
+
+def _told(stored: Stored, where: LastingPlace) -> str:
+    """Return what is left, and how to remove it; "" where nothing is."""
+    if not (left := stored.left):
+        return ""
+    what = "1 object" if left == 1 else f"{left} objects"
+    return f"up to {what} may be left in {where.name}; {where.advice}"
 
 
 class StoredKeys:
@@ -160,7 +159,8 @@ class StoredKeys:
     def clear(self, until: float) -> None:
         """Delete them on new queues: see `Stored`."""
         self._kv.reset()
-        self._keys = self._keys[: delete_until(self._kv, self._keys, until)]
+        for left in delete_until(self._kv, self._keys, until):
+            self._keys = self._keys[:left]
 
 
 def check_answers(kv: KV) -> None:
@@ -174,26 +174,19 @@ def check_answers(kv: KV) -> None:
         raise RuntimeFault(f"the store does not answer: {Outcome(status).name}")
 
 
-def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> int:
+def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> Iterator[int]:
     """Delete keys from the last to the first, as many at a time as are in flight.
 
-    Returns:
+    Yields:
         How many are not known to be gone, at most; all of these are the first ones.
     """
     step = sum(int(pair.record.window) for pair in kv.queues)
     left = len(keys)
     while left and (seconds := until - time.monotonic()) > 0:
         first = max(left - step, 0)
-        result = kv.delete(keys[first:left], timeout=min(seconds, PATIENCE))
-        gone = np.isin(result.status, (Outcome.OK, Outcome.MISSING))
-        if _is_denied(result):  # whoever may not delete may have been denied to store, too
-            gone |= kv.exist(keys[first:left], timeout=PATIENCE).status == Outcome.MISSING
-        if not gone.all():
-            break
+        some = keys[first:left]
+        result = kv.delete(some, timeout=min(seconds, PATIENCE))
+        if not gone_by(result, kv, some, PATIENCE).all():
+            return
         left = first
-    return left
-
-
-def _is_denied(result: Result) -> bool:
-    said = result.nvme_status
-    return bool(((said["sct"] == 0) & (said["sc"] == Status.OPERATION_DENIED)).any())
+        yield left

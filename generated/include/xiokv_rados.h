@@ -49,6 +49,33 @@ struct xiokv_rados_config {
 xiokv_emu_store *xiokv_rados_open(const struct xiokv_rados_config *config,
                                   char *error, size_t error_size);
 
+/// @brief A store that is being opened.
+typedef struct xiokv_rados_opening xiokv_rados_opening;
+
+/// @brief Begin to open a store, as xiokv_rados_open() does, on a thread of its
+/// own: for whoever cannot wait as long as the cluster may take.
+/// @param error As of xiokv_rados_open().
+/// @return What xiokv_rados_end() or xiokv_rados_give_up() ends, or NULL.
+xiokv_rados_opening *xiokv_rados_begin(const struct xiokv_rados_config *config,
+                                       char *error, size_t error_size);
+
+/// @brief Wait for a store that is being opened.
+/// @param milliseconds The longest wait; 0: look only.
+/// @return 1 where the store is open or the attempt has failed, else 0.
+int xiokv_rados_wait(xiokv_rados_opening *opening, uint32_t milliseconds);
+
+/// @brief Take a store that was opened; wait until it is.
+/// @param error As of xiokv_rados_open().
+/// @return The store, or NULL.
+xiokv_emu_store *xiokv_rados_end(xiokv_rados_opening *opening, char *error,
+                                 size_t error_size);
+
+/// @brief In place of xiokv_rados_end(): open no store, and return at once.
+///
+/// An attempt that is under way ends by its own connect_timeout_ms, and leaves
+/// nothing; exit() waits for that.
+void xiokv_rados_give_up(xiokv_rados_opening *opening);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -14,6 +14,7 @@ from xiokv.runtime.bench.timers import DeviceTimer, HostTimer, Timer
 from xiokv.runtime.closing import Closing
 from xiokv.runtime.drivers.base import Driver
 from xiokv.runtime.drivers.host import HostDriver
+from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.module import Module
 from xiokv.runtime.rados import RadosUrl
@@ -71,9 +72,17 @@ class Cluster:
     place: RadosUrl
     rados: str
 
+    def check_opens(self) -> None:
+        """Open the store, and close it.
 
-def open_cluster(url: str) -> Cluster:
-    """Return a pool that can be measured.
+        Raises:
+            RuntimeFault: it cannot be opened.
+        """
+        Emulator(store=self.url).close()
+
+
+def named_cluster(url: str) -> Cluster:
+    """Return a pool to measure; it is not connected to yet.
 
     Raises:
         ArgumentFault: the URL is none of a Ceph pool, or of one that is only read.
@@ -141,7 +150,7 @@ class Lab(Closing):
         """What was measured with, for the record."""
         device = self.gpu.described if self.gpu else {}
         pool = self.cluster and {
-            "store": f"rados://{self.cluster.place.pool}/{self.cluster.place.name_space}",
+            "store": self.cluster.place.shortest,
             "rados": self.cluster.rados,
         }
         return {

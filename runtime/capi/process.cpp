@@ -2,13 +2,14 @@
 #include "process.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 
 #include <atomic>
 #include <memory>
 #include <system_error>
 #include <thread>
+
+#include "../emulator/no_signals.h"
 
 namespace xiokv::host {
 
@@ -30,22 +31,6 @@ std::mutex *const table_mutex = [] {
   return made;
 }();
 
-/// Signals are for the threads of the program, which may have to notice them.
-class NoSignals {
-public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  NoSignals(const NoSignals &) = delete;
-  NoSignals &operator=(const NoSignals &) = delete;
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-  sigset_t before_;
-};
-
 } // namespace
 
 std::mutex &process_mutex() { return *table_mutex; }
@@ -53,7 +38,7 @@ std::mutex &process_mutex() { return *table_mutex; }
 unsigned generation() { return forks; }
 
 bool start_thread(const char *name, std::function<void()> work) {
-  const NoSignals during;
+  const emulator::NoSignals during;
   try {
     std::thread thread([work = std::move(work)] {
       // A rest between two looks at a queue is to be as short as it says.

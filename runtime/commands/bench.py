@@ -149,15 +149,17 @@ def _measured(
     from xiokv.runtime.bench import plot, report
     from xiokv.runtime.bench import run as running
     from xiokv.runtime.bench.catalog import TABLES
-    from xiokv.runtime.bench.lab import FULL, QUICK, Lab, open_cluster
+    from xiokv.runtime.bench.lab import FULL, QUICK, Lab, named_cluster
     from xiokv.runtime.bench.progress import Progress
     from xiokv.runtime.module import load
 
-    cluster = None if store is None else open_cluster(store)
+    cluster = None if store is None else named_cluster(store)
     module = load(target)
     fitting = _fitting(names, module.target, cluster is not None)
     if folder is not None:
         plot.check_plotting(fitting)
+    if cluster is not None:
+        cluster.check_opens()
     progress = Progress()
     with Lab(module, QUICK if quick else FULL, queues, progress.say, cluster) as lab:
         run = running.start(lab)

@@ -44,9 +44,6 @@ _NUMBERS = {
     "seed": 64,
 }
 
-# What the controller's own memory has, and a cluster decides for itself.
-_MEMORY_ONLY = ("capacity", "max_keys", "hashed_list", "wrap_list")
-
 # Numbers whose 0 stands for no limit or for the number itself; of others, the C side takes
 # 0 for "the default", which an explicit 0 is not.
 _MAY_BE_ZERO = ("mdts", "dstrd", "max_keys", "active_format", "seed")
@@ -145,11 +142,8 @@ class Options:
             return
         for field in fields(self):
             name = field.name
-            if name in _MEMORY_ONLY and getattr(self, name) != field.default:
-                raise ArgumentFault(
-                    f"{name} is of the store in memory; of a Ceph pool, a quota limits what"
-                    " is stored, and the order of List is the cluster's: leave it out"
-                )
+            if name in rados.MEMORY_ONLY and getattr(self, name) != field.default:
+                rados.refuse_memory_only(name)
 
     @property
     def thread_count(self) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from xiokv.runtime import deletion
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.arguments import integer
 from xiokv.runtime.errors import ArgumentFault
@@ -189,12 +190,12 @@ class BlockStore:
             part_bytes: as for `get`.
 
         Raises:
-            BatchFault: keys could not be deleted; those that are not there are no fault.
+            BatchFault: see `deletion.delete`.
         """
         largest = self.part_bytes if part_bytes is None else part_bytes
         wanted = wanted_blocks(digests, sizes, None, largest)
-        self.kv.delete(record_keys(wanted.digests)).raise_for_status()
-        self.kv.delete(split(wanted).keys).raise_for_status()
+        deletion.delete(self.kv, record_keys(wanted.digests))
+        deletion.delete(self.kv, split(wanted).keys)
 
     def store_parts(self, wanted: Wanted, payloads: Any) -> States:
         """Store the values of blocks over what is there; return the worst state of each."""

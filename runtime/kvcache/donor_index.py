@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from xiokv.runtime import deletion
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.errors import RuntimeFault
 from xiokv.runtime.kv import KV
@@ -255,7 +256,7 @@ class DonorIndex:
 
     def forget(self, head: Head) -> None:
         """Delete the manifest that a head named which is no more."""
-        self._kv.delete(self._parts(head).keys).raise_for_status()
+        deletion.delete(self._kv, self._parts(head).keys)
 
     def _parts(self, head: Head) -> Parts:
         """Return the values of a manifest, which is kept as a block is."""

@@ -101,6 +101,8 @@ Cluster::Cluster(const Place &place) {
 void Cluster::read_configuration(const Place &place) {
   const char *file = place.conf.empty() ? nullptr : place.conf.c_str();
   check_file(file ? place.conf : first_readable(default_files(place.cluster)));
+  if (place.keyring.empty())
+    check_file(first_keyring(keyrings_of(file, place.user, place.cluster)));
   int result = rados_.conf_read_file(file);
   if (result < 0 && file)
     refuse("cannot read the configuration " + place.conf, result);
@@ -118,11 +120,11 @@ void Cluster::configure(const Place &place) {
   // First: librados writes what it thinks of the configuration, too.
   set("log_to_stderr", "false");
   set("err_to_stderr", "false");
-  read_configuration(place);
   if (!place.keyring.empty()) {
-    check_file(first_readable(place.keyring)); // it is read at once
-    set("keyring", place.keyring);
+    check_file(first_keyring(place.keyring)); // it is read at once
+    set("keyring", place.keyring); // and that of the configuration is not
   }
+  read_configuration(place);
   limit_calls(milliseconds::zero());
   set("rados_mon_op_timeout", whole_seconds(place.timeout));
   set("client_mount_timeout", whole_seconds(place.connect_timeout));
@@ -171,7 +173,7 @@ std::string Cluster::by_which_key() {
   if (!get("keyfile").empty())
     return " by the key in " + get("keyfile");
   const std::string keyrings = get("keyring");
-  const std::string keyring = first_readable(keyrings);
+  const std::string keyring = first_keyring(keyrings);
   return keyring.empty()
              ? ": there is no keyring that can be read at " + keyrings
              : " by the key in keyring " + keyring;

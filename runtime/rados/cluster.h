@@ -24,9 +24,6 @@ struct Place {
 
   /// @brief Fill in the defaults; refuse what is not allowed.
   explicit Place(const xiokv_rados_config &given);
-
-  /// @brief For messages.
-  std::string name() const { return pool + "/" + name_space; }
 };
 
 /// @brief Connected from the constructor on.

@@ -53,11 +53,10 @@ Word taken_apart(const std::string &word) {
   return found;
 }
 
-/// Of words with a space between them.
-std::vector<std::string> words_of(const char *text) {
+std::vector<std::string> words_of(const std::string &text, char between = ' ') {
   std::istringstream stream(text);
   std::vector<std::string> words;
-  for (std::string word; std::getline(stream, word, ' ');)
+  for (std::string word; std::getline(stream, word, between);)
     if (!word.empty())
       words.push_back(word);
   return words;
@@ -90,7 +89,7 @@ bool is_flag(const std::string &option, librados::Rados &rados) {
 void check_value(const std::string &option, const std::string &value,
                  librados::Rados &rados) {
   if (option == "keyring")
-    check_file(first_readable(value)); // it is read at once
+    check_file(first_keyring(value)); // it is read at once
   if (!option.empty() && rados.conf_set(option.c_str(), value.c_str()) < 0)
     throw Refusal("CEPH_ARGS says " + option + " is '" + value +
                   "', which this option cannot be; change it or leave it out");
@@ -102,7 +101,14 @@ std::vector<std::string> parts_of(std::string list) {
       list.begin(), list.end(),
       [](char sign) { return sign == ',' || sign == ';' || sign == '\t'; },
       ' ');
-  return words_of(list.c_str());
+  return words_of(list);
+}
+
+std::string first_readable_of(const std::vector<std::string> &paths) {
+  for (const std::string &path : paths)
+    if (access(path.c_str(), R_OK) == 0)
+      return path;
+  return "";
 }
 
 /// @return What has to be looked up; empty for what is an address.
@@ -206,11 +212,26 @@ std::string lost_monitor(librados::Rados &rados) {
   return "";
 }
 
+std::string keyrings_of(const char *file, const std::string &user,
+                        const std::string &cluster) {
+  librados::Rados reader;
+  std::string keyrings;
+  if (reader.init2(user.c_str(), cluster.c_str(), /*flags=*/0) < 0)
+    return keyrings;
+  for (const char *option : {"log_to_stderr", "err_to_stderr"})
+    reader.conf_set(option, "false");
+  reader.conf_set("auth_supported", "none"); // else it reads a keyring, too
+  if (reader.conf_read_file(file) >= 0)
+    reader.conf_get("keyring", keyrings);
+  return keyrings;
+}
+
 std::string first_readable(const std::string &paths) {
-  for (const std::string &path : parts_of(paths))
-    if (access(path.c_str(), R_OK) == 0)
-      return path;
-  return "";
+  return first_readable_of(parts_of(paths));
+}
+
+std::string first_keyring(const std::string &paths) {
+  return first_readable_of(words_of(paths, ','));
 }
 
 } // namespace xiokv::rados

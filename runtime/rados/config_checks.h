@@ -24,6 +24,13 @@ void check_values(const char *text, librados::Rados &rados);
 /// comment; a file that cannot be read is none.
 void check_file(const std::string &path);
 
+/// @brief The list of keyrings of which a client reads the first when it reads
+/// a configuration.
+/// @param file NULL for the one that is found.
+/// @return Empty where it cannot be read.
+std::string keyrings_of(const char *file, const std::string &user,
+                        const std::string &cluster);
+
 /// @brief Refuse a network stack that is not here.
 void check_network(librados::Rados &rados);
 
@@ -35,5 +42,8 @@ std::string lost_monitor(librados::Rados &rados);
 /// @brief The first of several paths that can be read; empty if none can.
 /// @param paths With commas, spaces or semicolons between them.
 std::string first_readable(const std::string &paths);
+
+/// @brief The same of keyrings, which librados parts by commas alone.
+std::string first_keyring(const std::string &paths);
 
 } // namespace xiokv::rados

@@ -10,6 +10,7 @@ import ctypes
 import math
 from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 from xiokv.runtime import toolchain
 from xiokv.runtime.compiled import open_compiled
@@ -18,6 +19,8 @@ from xiokv.runtime.rados.url import RadosUrl
 
 _READ_ONLY = 1 << 0
 _ERROR_BYTES = 512
+# Between two looks at whether a store is open; signals are taken at each.
+_LOOK_MS = 50
 
 
 class Config(ctypes.Structure):
@@ -37,8 +40,13 @@ class Config(ctypes.Structure):
     )
 
 
+_SAID = (ctypes.c_char_p, ctypes.c_size_t)
 _FUNCTIONS = {
-    "open": (ctypes.c_void_p, (ctypes.POINTER(Config), ctypes.c_char_p, ctypes.c_size_t)),
+    "open": (ctypes.c_void_p, (ctypes.POINTER(Config), *_SAID)),
+    "begin": (ctypes.c_void_p, (ctypes.POINTER(Config), *_SAID)),
+    "wait": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_uint32)),
+    "end": (ctypes.c_void_p, (ctypes.c_void_p, *_SAID)),
+    "give_up": (None, (ctypes.c_void_p,)),
 }
 
 
@@ -79,11 +87,25 @@ def open_store(place: RadosUrl) -> int:
         keyring=place.keyring.encode(),
     )
     error = ctypes.create_string_buffer(_ERROR_BYTES)
-    handle = load().xiokv_rados_open(config, error, len(error))
+    handle = _opened(load(), config, error)
     if not handle:
         reason = error.value.decode(errors="replace")
-        raise RuntimeFault(f"store {place.pool}/{place.name_space}: {reason}")
+        raise RuntimeFault(f"store in {place.title}: {reason}")
     return int(handle)
+
+
+def _opened(functions: ctypes.CDLL, config: Config, error: Any) -> int | None:
+    """Return a store, or nothing and what `error` says; what is raised meanwhile gives it up."""
+    opening = functions.xiokv_rados_begin(config, error, len(error))
+    if not opening:
+        return None
+    try:
+        while not functions.xiokv_rados_wait(opening, _LOOK_MS):
+            pass
+    except BaseException:
+        functions.xiokv_rados_give_up(opening)
+        raise
+    return functions.xiokv_rados_end(opening, error, len(error))
 
 
 def _milliseconds(time: float) -> int:

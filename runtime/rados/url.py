@@ -13,10 +13,10 @@ import os
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from typing import Any, NoReturn
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
-from xiokv.runtime.arguments import check_options, seconds
+from xiokv.runtime.arguments import check_options, number
 from xiokv.runtime.errors import ArgumentFault
 
 SCHEME = "rados"
@@ -26,9 +26,13 @@ _TYPE = "client."
 _ADMIN = "admin"
 _NAMESPACE_MAX = 256  # bytes, osd_max_object_namespace_len
 _YES, _NO = ("1", "true", "yes"), ("0", "false", "no")
-_LONGEST = 86400.0
+_SHORTEST, _LONGEST = 0.001, 86400.0  # seconds
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]{1,4})?|[0-9]+\.")
 _BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}")
 _QUOTING = "\"'\\"
+
+#: Options of a controller that are of the store in memory; a cluster decides for itself.
+MEMORY_ONLY = ("capacity", "max_keys", "hashed_list", "wrap_list")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +94,20 @@ class RadosUrl:
         if self.entity == _TYPE:
             raise ArgumentFault(f"user is {self.user!r}, which names nobody")
         for name in ("timeout", "connect_timeout"):
-            time = seconds(name, getattr(self, name))
-            if not 0.001 <= time <= _LONGEST:
-                raise ArgumentFault(f"{name} is {time:g} s; allowed are 0.001 to {_LONGEST:g}")
+            time = number(name, getattr(self, name))
+            if not _SHORTEST <= time <= _LONGEST:
+                _refuse_time(name, time)
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        space = f"namespace {self.name_space}" if self.name_space else "the unnamed namespace"
+        return f"pool {self.pool}, {space}"
+
+    @property
+    def shortest(self) -> str:
+        """The URL without options."""
+        return "/".join([f"{SCHEME}:/", quote(self.pool), *filter(None, [quote(self.name_space)])])
 
     @property
     def entity(self) -> str:
@@ -157,10 +172,27 @@ def _members(url: str, query: str) -> dict[str, Any]:
     kinds = {field.name: field.type for field in fields(RadosUrl)}
     allowed = [name for name in kinds if name not in ("pool", "name_space")]
     names = [name for name, _ in given]
+    for name in names:
+        if name in MEMORY_ONLY:
+            refuse_memory_only(name)
     check_options(f"store {url!r}", names, allowed)
     if twice := [name for name in names if names.count(name) > 1]:
         raise ArgumentFault(f"store {url!r} says {twice[0]} twice")
     return {name: _value(name, kinds[name], text) for name, text in given}
+
+
+def refuse_memory_only(name: str) -> NoReturn:
+    """Refuse an option of `MEMORY_ONLY`."""
+    raise ArgumentFault(
+        f"{name} is of the store in memory; of a Ceph pool, a quota limits what is stored, and the"
+        " order of List is the cluster's: leave it out"
+    )
+
+
+def _refuse_time(name: str, seen: object) -> NoReturn:
+    raise ArgumentFault(
+        f"{name} is {seen!r}; allowed are {_SHORTEST:g} to {_LONGEST:g} seconds, such as 2.5"
+    )
 
 
 def _value(name: str, kind: Any, text: str) -> Any:
@@ -169,10 +201,9 @@ def _value(name: str, kind: Any, text: str) -> Any:
             raise ArgumentFault(f"{name} is {text!r}; allowed are {', '.join((*_YES, *_NO))}")
         return text.lower() in _YES
     if kind == "float":
-        try:
-            return float(text)
-        except ValueError:
-            raise ArgumentFault(f"{name} is {text!r}, which is no number of seconds") from None
+        if not _NUMBER.fullmatch(text) or not _SHORTEST <= float(text) <= _LONGEST:
+            _refuse_time(name, text)
+        return float(text)
     if not text:
         raise ArgumentFault(f"{name} is empty; leave it out for the default")
     if not text.isprintable():

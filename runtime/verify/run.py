@@ -143,7 +143,9 @@ class Verifier:
         """Delete what is stored, on new queues and without faults: see `leftovers.Stored`."""
         self._controller.clear_faults()
         self._kv.reset()
-        self.left = delete_until(self._kv, [key_of(index) for index in range(self.left)], until)
+        keys = [key_of(index) for index in range(self.left)]
+        for left in delete_until(self._kv, keys, until):
+            self.left = left
 
     def case(self, size: int, scenario: Scenario) -> Row:
         """Run one case, round after round, until something is wrong."""

@@ -166,3 +166,43 @@ def test_a_keyring_of_other_signs_than_ascii_is_named(opened: Open, tmp_path: Pa
     said = f"line 2 of {path} has the byte C3h; librados reads ASCII alone"
     assert said in opened(keyring=path)
     assert said in opened(f"--keyring {path}")
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "keyring = {folder}/client.admin.keyring",
+        "keyring = {folder}/none,{folder}/client.admin.keyring",
+        "keyring = {folder}/$name.keyring",
+        "keyring = {folder}/$type.$id.keyring\nkey = AQA=",
+    ],
+)
+def test_a_keyring_that_a_configuration_names_is_looked_at_too(
+    opened: Open, cluster: Cluster, tmp_path: Path, says: str
+) -> None:
+    keyring = tmp_path / "client.admin.keyring"
+    keyring.write_text("[client.admin]\nkey = ü\n", encoding="utf-8")
+    conf = tmp_path / "ceph.conf"
+    conf.write_text(f"{cluster.conf.read_text()}\n[client]\n{says.format(folder=tmp_path)}\n")
+    assert f"line 2 of {keyring} has the byte C3h; librados reads ASCII alone" in opened(conf=conf)
+
+
+def test_a_keyring_of_the_url_stands_for_that_of_the_configuration(
+    opened: Open, cluster: Cluster, tmp_path: Path
+) -> None:
+    (tmp_path / "keyring").write_text("[client.admin]\nkey = ü\n", encoding="utf-8")
+    conf = tmp_path / "ceph.conf"
+    conf.write_text(f"{cluster.conf.read_text()}\n[client]\nkeyring = {tmp_path}/keyring\n")
+    assert opened(conf=conf, keyring=cluster.keyring) == "opened"
+
+
+def test_a_keyring_that_is_not_read_may_have_any_sign(
+    opened: Open, cluster: Cluster, tmp_path: Path
+) -> None:
+    """The first of a list that can be read is; of it, comments may have them."""
+    (tmp_path / "first").write_text(f"# für\n{cluster.keyring.read_text()}", encoding="utf-8")
+    (tmp_path / "second").write_text("[client.admin]\nkey = ü\n", encoding="utf-8")
+    conf = tmp_path / "ceph.conf"
+    lists = f"{tmp_path}/none,{tmp_path}/first,{tmp_path}/second"
+    conf.write_text(f"{cluster.conf.read_text()}\n[client]\nkeyring = {lists}\n")
+    assert opened(conf=conf) == "opened"

@@ -42,7 +42,8 @@ def test_without_a_monitor_no_controller_is_made(harmed_cluster: Cluster, harm: 
         with took(1, 1), pytest.raises(RuntimeFault) as fault:
             Emulator(store=url)
     assert str(fault.value) == (
-        "store xiokv/: cannot reach the cluster as client.admin within 1 s: Connection timed out"
+        "store in pool xiokv, the unnamed namespace: cannot reach the cluster as client.admin"
+        " within 1 s: Connection timed out"
     )
 
 

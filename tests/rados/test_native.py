@@ -49,16 +49,21 @@ def test_the_interface_is_c_and_c_plus_plus(language: str) -> None:
     run("g++", standard, *WARNINGS, "-fsyntax-only", *include, "-x", language, "/dev/null")
 
 
-def opened(**members: object) -> tuple[int | None, str]:
+# What takes a configuration, and memory for what is wrong with it.
+TAKING = ("xiokv_rados_open", "xiokv_rados_begin")
+
+
+def opened(function: str, **members: object) -> tuple[int | None, str]:
     """Return handle and message of a call with a configuration that is allowed, but for members."""
     whole = {"struct_size": ctypes.sizeof(library.Config), "pool": b"p"}
     times = {"timeout_ms": 1000, "connect_timeout_ms": 1000}
     error = ctypes.create_string_buffer(b"untouched", 512)
     config = library.Config(**{**whole, **times, **members})
-    handle = library.load().xiokv_rados_open(config, error, len(error))
+    handle = getattr(library.load(), function)(config, error, len(error))
     return handle, error.value.decode()
 
 
+@pytest.mark.parametrize("function", TAKING)
 @pytest.mark.parametrize(
     ("members", "said"),
     [
@@ -78,13 +83,14 @@ def opened(**members: object) -> tuple[int | None, str]:
     ],
 )
 def test_a_configuration_that_is_not_allowed_is_refused(
-    own_surroundings: None, members: dict[str, object], said: str
+    own_surroundings: None, function: str, members: dict[str, object], said: str
 ) -> None:
-    assert opened(**members) == (None, said)
+    assert opened(function, **members) == (None, said)
 
 
-def test_a_refusal_needs_no_memory_for_its_reason(own_surroundings: None) -> None:
-    open_ = library.load().xiokv_rados_open
+@pytest.mark.parametrize("function", TAKING)
+def test_a_refusal_needs_no_memory_for_its_reason(own_surroundings: None, function: str) -> None:
+    open_ = getattr(library.load(), function)
     error = ctypes.create_string_buffer(b"untouched")
     assert open_(None, None, 0) is None
     assert open_(None, error, 0) is None
@@ -104,7 +110,7 @@ def test_a_standard_library_that_is_linked_in_stays_inside(own_surroundings: Non
             for symbol in symbols
             if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["bind"] == "STB_GLOBAL"
         }
-    assert exported == {"xiokv_rados_open"}
+    assert exported == {f"xiokv_rados_{name}" for name in library._FUNCTIONS}
 
 
 # One test a program, so that each is built once, however tests are spread.

@@ -26,7 +26,8 @@ def refusal(url: str, seconds: float = 15.0) -> str:
 def test_a_pool_that_is_not_there_is_named(cluster: Cluster) -> None:
     said = refusal(cluster.url(pool="no-pool", namespace="t"))
     assert said == (
-        "store no-pool/t: the cluster has no pool no-pool; make it (ceph osd pool create no-pool)"
+        "store in pool no-pool, namespace t: the cluster has no pool no-pool; make it"
+        " (ceph osd pool create no-pool)"
         " or name another"
     )
 
@@ -35,7 +36,7 @@ def test_a_user_whom_nobody_knows_is_refused(cluster: Cluster, tmp_path: Path) -
     """Without a keyring, and by a key that is another's, a wrong one, or none."""
     keyring = tmp_path / "keyring"
     said = refusal(cluster.url(user="nobody"))
-    refused = "store xiokv/: the cluster does not take client.nobody"
+    refused = "store in pool xiokv, the unnamed namespace: the cluster does not take client.nobody"
     missing = f"{refused}: there is no keyring that can be read at"
     assert said.startswith(f"{missing} {cluster.folder}/client.nobody.keyring: ")
     said = refusal(cluster.url(user="client.nobody", keyring=keyring))
@@ -53,11 +54,13 @@ def test_a_user_whom_nobody_knows_is_refused(cluster: Cluster, tmp_path: Path) -
 def test_a_configuration_that_is_of_no_use_is_named(cluster: Cluster, tmp_path: Path) -> None:
     path = tmp_path / "ceph.conf"
     url = f"rados://xiokv/t?conf={path}&connect_timeout=2"
-    unreadable = f"store xiokv/t: cannot read the configuration {path}: "
+    unreadable = f"store in pool xiokv, namespace t: cannot read the configuration {path}: "
     assert refusal(url) == f"{unreadable}No such file or directory"
     path.write_text("[global\nmon_host", encoding="ascii")
     assert refusal(url) == f"{unreadable}Invalid argument"
     path.write_text("[global]\n", encoding="ascii")
-    assert refusal(url).startswith(f"store xiokv/t: no monitor is found by mon_host '' of {path}: ")
+    assert refusal(url).startswith(
+        f"store in pool xiokv, namespace t: no monitor is found by mon_host '' of {path}: "
+    )
     path.write_text("[global]\nmon_host = no-host.invalid\n", encoding="ascii")
     assert f"no monitor is found by mon_host 'no-host.invalid' of {path}: " in refusal(url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,14 @@ REFUSED = {
     "a percent sign in a name": ("rados://p?co%nf=/a", "has '%nf'; two hex digits follow"),
     "a fragment": ("rados://p/a#b", "is no URL of a Ceph pool, such as rados://pool/namespace"),
     "an unknown member": ("rados://p?config=/c", "has no option 'config'; the nearest is 'conf'"),
+    "nothing near": ("rados://p?value_max=5", "has no option 'value_max'; (allowed: conf, user, "),
+    "what memory has": ("rados://p?capacity=5", "capacity is of the store in memory; of a Ceph"),
+    "what memory has, too": (
+        "rados://p?conf=/c&wrap_list=1",
+        "wrap_list is of the store in memory",
+    ),
     "another unknown member": ("rados://p?time=3", "the nearest is 'timeout' (allowed: conf, user"),
-    "a member in capitals": ("rados://p?USER=kv", "has no option 'USER'"),
+    "a member in capitals": ("rados://p?USER=kv", "has no option 'USER'; the nearest is 'user'"),
     "the pool as a member": ("rados://p?pool=q", "has no option 'pool'"),
     "a member twice": ("rados://p?conf=/c&user=kv&conf=/d", "says conf twice"),
     "a member without a value": ("rados://p?conf", "bad query field: 'conf'"),
@@ -116,15 +123,70 @@ REFUSED = {
     "a zero byte": ("rados://p?user=a%00b", r"user is 'a\x00b', which has signs"),
     "a new line in a value": ("rados://p?conf=/a%0Ab", r"conf is '/a\nb', which has signs"),
     "no user but a type": ("rados://p?user=client.", "user is 'client.', which names nobody"),
-    "no number": ("rados://p?timeout=soon", "timeout is 'soon', which is no number of seconds"),
-    "an empty number": ("rados://p?timeout=", "timeout is '', which is no number of seconds"),
-    "not a number": ("rados://p?timeout=nan", "timeout is nan; allowed is a number"),
-    "no end": ("rados://p?connect_timeout=inf", "connect_timeout inf: a number of seconds above 0"),
-    "a number past all": ("rados://p?timeout=1e999", "timeout inf: a number of seconds above 0"),
-    "no time": ("rados://p?timeout=0", "timeout 0.0: a number of seconds above 0"),
-    "a time before": ("rados://p?connect_timeout=-1", "connect_timeout -1.0: a number of seconds"),
-    "too short": ("rados://p?timeout=0.0001", "timeout is 0.0001 s; allowed are 0.001 to 86400"),
-    "too long": ("rados://p?timeout=86401", "timeout is 86401 s; allowed are 0.001 to 86400"),
+    "no number": (
+        "rados://p?timeout=soon",
+        "timeout is 'soon'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "an empty number": (
+        "rados://p?timeout=",
+        "timeout is ''; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "not a number": (
+        "rados://p?timeout=nan",
+        "timeout is 'nan'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "no end": (
+        "rados://p?connect_timeout=inf",
+        "connect_timeout is 'inf'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "no end by its long name": (
+        "rados://p?timeout=Infinity",
+        "timeout is 'Infinity'; allowed are 0.001 to 86400 seconds",
+    ),
+    "a number past all": (
+        "rados://p?timeout=1e999",
+        "timeout is '1e999'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "no time": (
+        "rados://p?timeout=0",
+        "timeout is '0'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "a time before": (
+        "rados://p?connect_timeout=-1",
+        "connect_timeout is '-1'; allowed are 0.001 to 86400 seconds",
+    ),
+    "a sign": (
+        "rados://p?timeout=%2B1",
+        "timeout is '+1'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "a hexadecimal number": (
+        "rados://p?timeout=0x10",
+        "timeout is '0x10'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "underscores": (
+        "rados://p?timeout=1_0",
+        "timeout is '1_0'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "digits of others": (
+        "rados://p?timeout=%D9%A3",
+        "timeout is '٣'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "spaces": (
+        "rados://p?timeout=%201",
+        "timeout is ' 1'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "a unit": (
+        "rados://p?timeout=3s",
+        "timeout is '3s'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "too short": (
+        "rados://p?timeout=0.0001",
+        "timeout is '0.0001'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
+    "too long": (
+        "rados://p?timeout=86401",
+        "timeout is '86401'; allowed are 0.001 to 86400 seconds, such as 2.5",
+    ),
     "neither yes nor no": ("rados://p?read_only=2", "read_only is '2'; allowed are 1, true, yes"),
     "yes or no, empty": ("rados://p?read_only=", "read_only is ''; allowed are 1, true, yes"),
 }
@@ -136,6 +198,26 @@ def test_a_url_is_refused_by_what_is_wrong_with_it(url: str, said: str) -> None:
     with pytest.raises(ArgumentFault, match=re.escape(said)) as caught:
         Emulator(store=url)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("time", [math.nan, math.inf, -1.0, 0.0, 1e9, "4", None, True], ids=repr)
+@pytest.mark.parametrize("name", ["timeout", "connect_timeout"])
+def test_a_time_is_within_limits_however_it_is_given(name: str, time: Any) -> None:
+    with pytest.raises(ArgumentFault, match=f"^{name} is {time!r}; allowed "):
+        RadosUrl(pool="p", **{name: time})
+
+
+@pytest.mark.parametrize("url", ["rados://p", "rados://p/n", "rados://p%20q/a%25b"])
+def test_a_url_without_its_options(url: str) -> None:
+    assert RadosUrl.parse(f"{url}?timeout=3").shortest == url
+    assert (
+        RadosUrl.parse(f"{url}?timeout=3").title
+        == {
+            "rados://p": "pool p, the unnamed namespace",
+            "rados://p/n": "pool p, namespace n",
+            "rados://p%20q/a%25b": "pool p q, namespace a%b",
+        }[url]
+    )
 
 
 @pytest.mark.parametrize("store", [None, 5, b"rados://p", Path("rados://p")], ids=repr)

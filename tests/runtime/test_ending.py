@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +92,11 @@ except Ended as ended:
 """
 
 
+LEAVING = BLOCKED.replace("ending_signals", "ending_signals, last_words").replace(
+    "with ending_signals, last_words()", "with ending_signals(), last_words(lambda: {words})"
+)
+
+
 @pytest.fixture
 def running(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
     """Return a process that has printed its first line."""
@@ -107,15 +114,42 @@ def running(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
             running.kill()
 
 
+def interrupt_while_blocked(running: subprocess.Popen[str]) -> None:
+    """Interrupt the call that the main thread sleeps in, which does not hear of it."""
+    stat = Path(f"/proc/{running.pid}/stat")
+    while not stat.read_text(encoding="utf-8").rpartition(") ")[2].startswith("S"):
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.wait(timeout=1)
+
+
 @pytest.mark.parametrize("running", [BLOCKED], indirect=True)
 def test_a_second_signal_ends_what_does_not_hear_of_the_first(
     running: subprocess.Popen[str],
 ) -> None:
+    interrupt_while_blocked(running)
     running.send_signal(signal.SIGINT)
-    with pytest.raises(subprocess.TimeoutExpired):
-        running.wait(timeout=1)
-    running.send_signal(signal.SIGINT)
-    assert running.wait(timeout=30) == 130
+    assert running.wait(timeout=240) == -signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    ("running", "said"),
+    [
+        (
+            LEAVING.format(words="'3 objects are left'"),
+            "3 objects are left",
+        ),
+        (LEAVING.format(words="''"), ""),
+        (LEAVING.format(words="1 // 0"), ""),
+    ],
+    indirect=["running"],
+)
+def test_a_second_signal_says_what_it_leaves(running: subprocess.Popen[str], said: str) -> None:
+    interrupt_while_blocked(running)
+    running.send_signal(signal.SIGTERM)
+    assert running.communicate(timeout=240)[1] == (f"xiokv: terminated\n{said}\n" if said else "")
+    assert running.returncode == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("running", [BUSY], indirect=True)

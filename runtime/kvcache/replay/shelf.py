@@ -112,10 +112,9 @@ class Shelf:
     @property
     def left(self) -> int:
         """How many values may be stored, at most."""
-        blocks = sum(len(stocked.rows) for stocked in self._stocked.values())
-        blocks += sum(len(begun.rows) for begun in self._begun.values())
-        donors = len(self._stocked) + len(self._begun)
-        return blocks * self._row_values + 2 * donors
+        # Copies: another thread may ask.
+        donors = [*self._stocked.values(), *self._begun.values()]
+        return sum(len(donor.rows) for donor in donors) * self._row_values + 2 * len(donors)
 
     @property
     def _row_values(self) -> int:
