@@ -14,11 +14,12 @@ from typing import Any, Protocol
 
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.deletion import gone_by
+from xiokv.runtime.emulator.options import pool_of
 from xiokv.runtime.ending import last_words, noticed
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kv import KV
 from xiokv.runtime.log import log
-from xiokv.runtime.rados import SCHEME, RadosUrl, by_hand
+from xiokv.runtime.rados import RadosUrl, by_hand
 
 #: Seconds for deleting what a run that was cut off has stored.
 SECONDS = 20.0
@@ -65,13 +66,11 @@ def lasting_place(store: str, device: str | None = None) -> LastingPlace | None:
     """
     if device:
         return LastingPlace(device, _AGAIN)
-    if not store.startswith(f"{SCHEME}://"):
+    pool = pool_of(store)
+    if pool is None:
         return None
-    place = RadosUrl.parse(store)
-    line = by_hand.removal(place)
-    return LastingPlace(
-        place.title, f"{_AGAIN}; this removes all that the namespace has:\n  {line}"
-    )
+    line = by_hand.removal(pool)
+    return LastingPlace(pool.title, f"{_AGAIN}; this removes all that the namespace has:\n  {line}")
 
 
 def named_place(place: RadosUrl, *beginnings: str) -> LastingPlace:
@@ -90,7 +89,8 @@ def refuse_read_only(store: str, who: str) -> None:
     Raises:
         ArgumentFault: it is.
     """
-    if store.startswith(f"{SCHEME}://") and RadosUrl.parse(store).read_only:
+    pool = pool_of(store)
+    if pool is not None and pool.read_only:
         raise ArgumentFault(f"store {store!r} is read-only, and {who} stores: leave that out")
 
 

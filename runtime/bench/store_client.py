@@ -26,8 +26,8 @@ from xiokv.runtime.results import Result
 
 _KEY_BYTES = 16
 _POISON = 0xA5
-# The store has a deadline of its own; that of the queues is not to come before.
-_MARGIN = 30.0
+#: Seconds by which the deadline of queues comes after that of their store.
+MARGIN = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class StoreClient:
 
     def round(self, load: StoreLoad, count: int) -> tuple[Taken, Taken]:
         """Store so many values and retrieve each once; delete them, and return both."""
-        keys, values = _fresh_keys(count), self._room(count * load.size)
+        keys, values = fresh_keys(count), self._room(count * load.size)
         stamps = _stamps(values.view, count)
         stamps[:] = np.arange(count)[:, None]
         threads = min(load.queues, self._threads)
@@ -80,7 +80,7 @@ class StoreClient:
                 queues=load.queues,
                 depth=load.depth + 1,
                 window=load.depth,
-                timeout=self._patience + _MARGIN,
+                timeout=self._patience + MARGIN,
             ) as kv,
         ):
             where = named_place(RadosUrl.parse(self._store), keys[0, :8].tobytes().hex())
@@ -110,7 +110,7 @@ def _taken(call: Callable[[], Result]) -> Taken:
     return Taken(time.perf_counter() - began, time.process_time() - cpu)
 
 
-def _fresh_keys(count: int) -> npt.NDArray[np.uint8]:
+def fresh_keys(count: int) -> npt.NDArray[np.uint8]:
     """Return keys that begin with the same 8 random bytes, and end with their number."""
     words = np.empty((count, 2), ">u8")
     words[:, 0] = int.from_bytes(os.urandom(8), "big")

@@ -35,6 +35,13 @@ _FETCH = (
         help="Where blocks end: in a GPU's memory, or in the host's.",
     ),
     click.option(
+        "--store",
+        metavar="URL",
+        help="Measure with blocks in a Ceph pool, such as"
+        " rados://pool/namespace?conf=/etc/ceph/ceph.conf&user=client.kv; by default they are"
+        " in the embedded controller's memory.",
+    ),
+    click.option(
         "--recorded",
         type=InputPath(),
         help="Measure nothing: take what xiokv bench --json, or this command, has written.",

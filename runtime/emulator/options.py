@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 from xiokv.runtime import rados
 from xiokv.runtime.arguments import integer, within
@@ -126,16 +127,8 @@ class Options:
 
     @property
     def pool(self) -> rados.RadosUrl | None:
-        """Where values are in a cluster; None for the controller's own memory.
-
-        Raises:
-            ArgumentFault: `store` is neither.
-        """
-        if self.store == STORES[0]:
-            return None
-        if not isinstance(self.store, str) or not self.store.startswith(STORES[1]):
-            raise ArgumentFault(f"store is {self.store!r}; allowed are: {', '.join(STORES)}...")
-        return rados.RadosUrl.parse(self.store)
+        """Where values are in a cluster: see `pool_of`."""
+        return pool_of(self.store)
 
     def _check_store(self) -> None:
         if self.pool is None:
@@ -168,3 +161,19 @@ class Options:
     def _number(self, name: str) -> int:
         low = 0 if name in _MAY_BE_ZERO else 1
         return within(name, getattr(self, name), low, (1 << _NUMBERS[name]) - 1)
+
+
+def pool_of(store: Any) -> rados.RadosUrl | None:
+    """Return where values are in a cluster; None for the controller's own memory.
+
+    Args:
+        store: as `Emulator` takes it.
+
+    Raises:
+        ArgumentFault: it is neither.
+    """
+    if store == STORES[0]:
+        return None
+    if not isinstance(store, str) or not store.startswith(STORES[1]):
+        raise ArgumentFault(f"store is {store!r}; allowed are: {', '.join(STORES)}...")
+    return rados.RadosUrl.parse(store)

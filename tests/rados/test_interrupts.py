@@ -22,6 +22,10 @@ COMMANDS = {
     "verify": ("verify", "--target", "host", "--sizes", "4KiB", "--count", "1000000"),
     "replay": ("replay", "--target", "host", "--generate", "100000"),
     "bench": ("bench", "--target", "host", "--only", "rados"),
+    "breakeven": (
+        *("breakeven", "--target", "host", "--flops", "989e12"),
+        *("--block-sizes", "4KiB", "--runs", "1000"),
+    ),
 }
 BY_HAND = re.compile(r"rados --name .* rm$", re.MULTILINE)
 LEFT = re.compile(
@@ -98,6 +102,7 @@ def processes(text: str) -> list[str]:
         ("verify", signal.SIGINT),
         ("verify", signal.SIGTERM),
         ("replay", signal.SIGINT),
+        ("breakeven", signal.SIGINT),
         pytest.param("bench", signal.SIGINT, marks=pytest.mark.slow),
     ],
 )
@@ -176,7 +181,7 @@ def test_a_run_that_an_osd_fails_says_what_it_leaves(
     assert "the same command, run to its end, deletes them" in note
 
 
-@pytest.mark.parametrize("command", ["verify", "replay"])
+@pytest.mark.parametrize("command", ["verify", "replay", "breakeven"])
 def test_a_store_that_is_read_only_is_refused_before_anything(
     cluster: Cluster, namespace: str, command: str
 ) -> None:

@@ -34,6 +34,7 @@ class Asked:
     depth: int | None = None
     runs: int | None = None
     place: str | None = None
+    store: str | None = None
     recorded: Path | None = None
     fetch_gbps: str | None = None
     fetch_latency_us: str | None = None
@@ -56,6 +57,7 @@ class Asked:
             "--queues": self.queues,
             "--depth": self.depth,
             "--runs": self.runs,
+            "--store": self.store,
         }
         return [name for name, value in values.items() if value is not None]
 
@@ -181,7 +183,11 @@ def _check_fetch(asked: Asked) -> None:
 def _measured(asked: Asked, sizes: Sequence[int]) -> fetch.Fetch:
     module = load(asked.target)
     setting = Setting(
-        asked.queues or 0, asked.depth or DEPTH, asked.runs or RUNS, asked.place or ""
+        asked.queues or 0,
+        asked.depth or DEPTH,
+        asked.runs or RUNS,
+        asked.place or "",
+        asked.store or "memory",
     )
     progress = Progress()
     progress.table("fetch")

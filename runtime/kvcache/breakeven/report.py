@@ -28,6 +28,7 @@ _TOLD = (
     "depth",
     "runs",
     "controller",
+    "store",
     "threads",
 )
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))

@@ -257,6 +257,15 @@ def test_two_sources_of_a_fetch_are_refused(tool: Tool, h200: Path) -> None:
     refused = tool(*LLAMA, *SPEED, "--recorded", h200, "--target", "host")
     assert refused.code == 2
     assert "--recorded measures nothing: leave --target out" in refused.err
+    refused = tool(*LLAMA, *SPEED, "--recorded", h200, "--store", "memory")
+    assert refused.code == 2
+    assert "--recorded measures nothing: leave --store out" in refused.err
+
+
+def test_a_store_that_is_none_is_refused(tool: Tool) -> None:
+    refused = tool(*LLAMA, *SPEED, "--target", "host", "--store", "redis://pool/namespace")
+    assert (refused.code, refused.out) == (2, "")
+    assert "store is 'redis://pool/namespace'; allowed are: memory, rados://..." in refused.err
 
 
 def test_broken_files_are_failures(tool: Tool, mine: Path, tmp_path: Path) -> None:
