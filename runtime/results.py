@@ -6,6 +6,7 @@ batch that still runs waits when it is asked for what only the end can tell.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -150,6 +151,18 @@ class Result:
         """
         said = self._refused
         return statuses.explained(said) if said else ""
+
+    @property
+    def refusals(self) -> Counter[str]:
+        """How many keys with an ERROR the controller gave each status, by its name."""
+        if int(Outcome.ERROR) not in self.status.tobytes():
+            return Counter()
+        refused = (self.status == Outcome.ERROR) & ~self._unanswered
+        words, numbers = np.unique(self._records["status"][refused], return_counts=True)
+        found: Counter[str] = Counter()
+        for word, count in zip(words.tolist(), numbers.tolist(), strict=True):
+            found[statuses.told(statuses.completion(word))] += count
+        return found
 
     @cached_property
     def _refused(self) -> Completion | None:

@@ -9,6 +9,7 @@ other learns which checksum its bytes have.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -92,8 +93,19 @@ class BlockStore:
         self._noted.refusal = ""
         return said
 
+    def take_refusals(self) -> Counter[str]:
+        """Return how many keys got each status that is an error, as `take_refusal` does the first.
+
+        Keys are those of values and of records.
+        """
+        counted: Counter[str] = getattr(self._noted, "refusals", Counter())
+        self._noted.refusals = Counter()
+        return counted
+
     def _note(self, result: Result) -> Result:
-        """Keep why a batch failed, for `take_refusal`."""
+        """Keep why a batch failed, for `take_refusal` and `take_refusals`."""
+        if result.refusal:
+            self._noted.refusals = getattr(self._noted, "refusals", Counter()) + result.refusals
         if result.refusal and not getattr(self._noted, "refusal", ""):
             self._noted.refusal = result.refusal
         return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from xiokv.generated.nvme_kv import Status
 from xiokv.runtime.errors import RuntimeFault
-from xiokv.runtime.kvcache.keyspace import token_digests
+from xiokv.runtime.kvcache.keyspace import record_keys, token_digests
 from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.operation import Operation
 from xiokv.runtime.results import BatchFault
@@ -67,6 +68,24 @@ def test_why_blocks_failed_is_told_once_and_to_the_thread_that_asked(rig: Rig) -
     rig.faults.clear()
     assert not blocks.exist(digests).any()
     assert blocks.take_refusal() == ""
+
+
+def test_statuses_are_counted_once_and_by_the_thread_that_asked(rig: Rig) -> None:
+    blocks = KvStorage(rig.kv, TENANT).blocks
+    digests = TENANT.digests(b"l", token_digests(range(16 * 5), 16))
+    keys = record_keys(digests)
+    statuses = {Status.NAMESPACE_NOT_READY: keys[:3], Status.CAPACITY_EXCEEDED: keys[3:4]}
+    for status, some in statuses.items():
+        rig.faults.fail(some, sc=status, operation=Operation.EXIST)
+    blocks.exist(digests)
+    blocks.exist(digests)
+    with ThreadPoolExecutor(1) as others:
+        assert others.submit(blocks.take_refusals).result() == {}
+    assert blocks.take_refusals() == {
+        "NAMESPACE_NOT_READY (SCT 0h, SC 82h, DNR 0)": 6,
+        "CAPACITY_EXCEEDED (SCT 0h, SC 81h, DNR 0)": 2,
+    }
+    assert blocks.take_refusals() == {}
 
 
 PATHING: dict[str, Any] = {"sct": 3, "sc": 0x60}

@@ -189,6 +189,21 @@ def test_each_fault_is_met_and_told(
     assert set(one["metrics"]["causes"]) >= {cause or "none"}
     if cause is None:
         assert set(one["metrics"]["causes"]) == {"none"}
+    assert sum(one["failures"].values()) == one["metrics"]["states"].get("FAILED", 0)
+
+
+def test_failed_commands_are_told_by_their_statuses(
+    run: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only(monkeypatch, "refused")
+    options = (*HOST, "--block-bytes", "4KiB", "--shape", "rag", "--faults")
+    (one,) = run("--generate", 3, *options, "--json").values["runs"]
+    found = sorted(one["failures"].items(), key=lambda pair: -pair[1])
+    assert found
+    assert all(re.fullmatch(r"[A-Z_]+ \(SCT \dh, SC ..h, DNR \d\)", name) for name, _ in found)
+    told = ", ".join(f"{count:,} {name}" for name, count in found)
+    assert f"\nfailed commands        {told}\n" in run("--generate", 3, *options).out
+    assert "failed commands" not in run("--generate", 3, *HOST, "--block-bytes", "4KiB").out
 
 
 @pytest.mark.parametrize("kind", ["stalled", "died"])

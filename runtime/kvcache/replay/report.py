@@ -24,6 +24,7 @@ def as_values(size: int, outcome: Outcome) -> dict[str, Any]:
         "wrong": str(outcome.wrong) if outcome.wrong else None,
         **{name: getattr(outcome, name) for name in (*_COUNTED, *_BESIDE)},
         "faults": dict(sorted(outcome.faults.items())),
+        "failures": dict(sorted(outcome.failures.items())),
         "metrics": outcome.metrics.as_values(),
     }
 
@@ -74,6 +75,9 @@ def _own(outcome: Outcome) -> Iterable[tuple[str, str]]:
         yield "declined spans", f"{outcome.declined_spans:,}; {told}"
     if outcome.faults:
         yield "faults", ", ".join(f"{count} {name}" for name, count in outcome.faults.most_common())
+    if outcome.failures:
+        found = outcome.failures.most_common()
+        yield "failed commands", ", ".join(f"{count:,} {status}" for status, count in found)
     if outcome.without_contents:
         yield "contents left out", f"of {outcome.without_contents:,} plans: they are not replayed"
     if outcome.without_keys:

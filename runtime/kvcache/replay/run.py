@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from xiokv.runtime.kvcache.execution import Executor, Settings, Verify
+from xiokv.runtime.kvcache.kv_storage import KvStorage
 from xiokv.runtime.kvcache.metrics import Metrics, SpanMetrics
 from xiokv.runtime.kvcache.plan import DonorSpan, Plan
 from xiokv.runtime.kvcache.replay.backend import Backend
@@ -73,6 +74,7 @@ class Outcome:
         seconds: that all of it took.
         wrong: the first block that counts and is not right, or None.
         faults: plans by what happened to them.
+        failures: Retrieve commands by the status that they failed with.
         declined_spans: how many the backend declined.
         declined_retrieves: Retrieve commands for blocks of declined spans; None: not traced.
         without_contents: plans with content digests of real tokens, which were left out.
@@ -89,6 +91,7 @@ class Outcome:
     seconds: float = 0.0
     wrong: Wrong | None = None
     faults: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     declined_spans: int = 0
     declined_retrieves: int | None = None
     without_contents: int = 0
@@ -186,7 +189,9 @@ class Replay:
         if self._trace:
             self._trace.forget()
         executor = self._executor(plan.block_tokens)
+        self._failures()  # those of publishing raise
         report = executor.execute(plan)
+        outcome.failures += self._failures()
         if self._options.verify == "later":
             report = executor.settle(report)
         outcome.declined_spans += len(self._backend.declined)
@@ -198,6 +203,11 @@ class Replay:
             self._tell(span)
         self._seen(report)
         return report
+
+    def _failures(self) -> Counter[str]:
+        """Return the statuses that commands have failed with since this was called before."""
+        storage = self._place.storage
+        return storage.blocks.take_refusals() if isinstance(storage, KvStorage) else Counter()
 
     def _check(self, plan: Plan, report: Report, outcome: Outcome) -> None:
         begun = time.perf_counter()
