@@ -169,9 +169,7 @@ class Table:
             near = get_close_matches(key.lower(), allowed, n=1, cutoff=0.5)
             nearest = f"the nearest is {near[0]!r} " if near else ""
             place = f" in [{self._name}]" if self._name else ""
-            self.fault(
-                key, f"unknown key {key!r}{place}; {nearest}(allowed: {', '.join(allowed)})"
-            )
+            self.fault(key, f"unknown key {key!r}{place}; {nearest}(allowed: {', '.join(allowed)})")
         for child in self._children:
             child.refuse_unknown()
 

@@ -38,6 +38,7 @@ def render_cmake(spec: Spec, names: Names) -> dict[str, str]:
         "kernels": ("kernels", f"{installed_dir(names)}/kernels"),
         "rocm_xio": (ROCM_XIO_DIR, f"{installed_dir(names)}/{ROCM_XIO_DIR}"),
         "library": f"{LIBRARY_DIR}/libxiokv.so.1",
+        "rados": f"{RADOS_DIR}/libxiokv_rados.so",
         "names": names,
         "include": f"${{{names.package}_INCLUDE_DIR}}",
     }

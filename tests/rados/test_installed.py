@@ -19,7 +19,13 @@ PROGRAM = Path(__file__).with_name("open_pool.c")
 
 Gen = Callable[..., "subprocess.CompletedProcess[str]"]
 
-pytestmark = pytest.mark.skipif(shutil.which("pkg-config") is None, reason="no pkg-config")
+CMAKE = """
+cmake_minimum_required(VERSION 3.20)
+project(opens LANGUAGES C)
+find_package(xiokv 0.1 REQUIRED COMPONENTS rados)
+add_executable(open_pool "${PROGRAM}")
+target_link_libraries(open_pool PRIVATE xiokv::rados)
+"""
 
 
 @pytest.fixture
@@ -42,12 +48,49 @@ def gen(tmp_path: Path, own_surroundings: None) -> Gen:
     assert run("init").returncode == 0
     toml = project / "xiokv.toml"
     text = toml.read_text(encoding="utf-8")
-    emit = 'emit = ["headers", "engine", "pkgconfig"]'
+    emit = 'emit = ["headers", "engine", "cmake", "pkgconfig"]'
     toml.write_text(re.sub("(?m)^emit = .*", emit, text), encoding="utf-8")
     assert run("build", "--target", "host").returncode == 0
     return run
 
 
+def configured(folder: Path, prefix: Path) -> subprocess.CompletedProcess[str]:
+    """Let CMake find the library below a prefix for the program."""
+    if not shutil.which("cmake"):
+        pytest.skip("no CMake here")
+    (folder / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
+    settings = (f"-DCMAKE_PREFIX_PATH={prefix}", f"-DPROGRAM={PROGRAM}")
+    return subprocess.run(
+        ["cmake", "-S", folder, "-B", folder / "out", *settings],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_cmake_finds_it_as_a_component(gen: Gen, cluster: Cluster, tmp_path: Path) -> None:
+    prefix = tmp_path / "a prefix"
+    assert gen("install", "--prefix", prefix, "--host", "--rados").returncode == 0
+    moved = prefix.rename(tmp_path / "moved")
+    done = configured(tmp_path, moved)
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["cmake", "--build", tmp_path / "out"], check=True, capture_output=True)
+    where = (str(cluster.conf), "nowhere", "tenant")
+    ran = subprocess.run(
+        [tmp_path / "out/open_pool", *where], capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.startswith("the cluster has no pool nowhere; make it"), ran.stderr
+
+
+def test_cmake_says_what_to_run_where_it_is_not_installed(gen: Gen, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    assert gen("install", "--prefix", prefix, "--host").returncode == 0
+    done = configured(tmp_path, prefix)
+    assert done.returncode == 1
+    assert "run xiokv-gen install --host --rados" in " ".join(done.stderr.split())
+
+
+@pytest.mark.skipif(shutil.which("pkg-config") is None, reason="no pkg-config")
 def test_a_program_opens_a_pool_and_all_is_taken_away(
     gen: Gen, cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:

@@ -14,6 +14,9 @@
 # and find_package(xiokv COMPONENTS host) besides:
 #   xiokv::host            the library libxiokv with its headers; in a project, where no
 #                          `xiokv-gen install --host` put it, xiokv-gen compiles it
+# and find_package(xiokv COMPONENTS rados) besides that:
+#   xiokv::rados           the library libxiokv_rados, where `xiokv-gen install --host --rados`
+#                          put it
 # Places are found from that of this file, so that the folders can be moved together.
 if(CMAKE_VERSION VERSION_LESS 3.20)
   set(xiokv_FOUND FALSE)
@@ -53,15 +56,35 @@ foreach(_xiokv_folder IN ITEMS rocm-xio share/xiokv/rocm-xio)
 endforeach()
 unset(_xiokv_folder)
 
-foreach(_xiokv_component IN LISTS xiokv_FIND_COMPONENTS)
-  if(NOT _xiokv_component STREQUAL "host" AND xiokv_FIND_REQUIRED_${_xiokv_component})
+set(_xiokv_components ${xiokv_FIND_COMPONENTS})
+foreach(_xiokv_component IN LISTS _xiokv_components)
+  if(NOT _xiokv_component MATCHES "^(host|rados)$" AND xiokv_FIND_REQUIRED_${_xiokv_component})
     set(xiokv_FOUND FALSE)
     set(xiokv_NOT_FOUND_MESSAGE
-        "no component ${_xiokv_component}; the only one is host")
+        "no component ${_xiokv_component}; there are host and rados")
   endif()
 endforeach()
 unset(_xiokv_component)
-if("host" IN_LIST xiokv_FIND_COMPONENTS)
+set(_xiokv_rados "${_xiokv_prefix}/lib/xiokv/rados/libxiokv_rados.so")
+if("rados" IN_LIST _xiokv_components AND EXISTS "${_xiokv_rados}")
+  list(APPEND _xiokv_components host)
+  if(xiokv_FIND_REQUIRED_rados)
+    set(xiokv_FIND_REQUIRED_host TRUE)
+  endif()
+  set(xiokv_rados_FOUND TRUE)
+  if(NOT TARGET xiokv::rados)
+    add_library(xiokv::rados SHARED IMPORTED)
+    set_target_properties(
+      xiokv::rados PROPERTIES IMPORTED_LOCATION "${_xiokv_rados}" IMPORTED_NO_SONAME TRUE
+                              INTERFACE_LINK_LIBRARIES xiokv::host)
+  endif()
+elseif(xiokv_FIND_REQUIRED_rados)
+  set(xiokv_FOUND FALSE)
+  set(xiokv_NOT_FOUND_MESSAGE
+      "component rados: no ${_xiokv_rados}; run xiokv-gen install --host --rados")
+endif()
+unset(_xiokv_rados)
+if("host" IN_LIST _xiokv_components)
   _xiokv_find_library(_xiokv_library "${_xiokv_prefix}/lib/xiokv/libxiokv.so.1" "${CMAKE_CURRENT_LIST_DIR}")
   if(_xiokv_library AND EXISTS "${xiokv_INCLUDE_DIR}/xiokv.h")
     set(xiokv_host_FOUND TRUE)
@@ -79,4 +102,5 @@ if("host" IN_LIST xiokv_FIND_COMPONENTS)
   endif()
   unset(_xiokv_library)
 endif()
+unset(_xiokv_components)
 unset(_xiokv_prefix)
