@@ -62,7 +62,7 @@ struct xiokv_emu_config {
   uint32_t mdts;        ///< Largest transfer: 4096 << mdts bytes; no limit.
   uint32_t dstrd;       ///< Doorbells are 4 << dstrd bytes apart, 0..15; 0.
   uint32_t key_max;     ///< Longest key in bytes, 1..255 (over 16 never); 16.
-  uint32_t value_max;   ///< Largest value in bytes; 32 MiB.
+  uint32_t value_max;   ///< Largest value; 32 MiB. A store may lower it.
   uint32_t max_keys;    ///< Most keys; no limit.
   uint64_t capacity;    ///< Most bytes of values (only counted); 1 TiB.
   uint32_t active_format; ///< Index 0..15 of the format in force; 0. Formats

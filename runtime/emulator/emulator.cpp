@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "emulator.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -42,6 +43,9 @@ xiokv_emu *xiokv_emu_create_on(const xiokv_emu_config *config,
   if (!xiokv::emulator::complete(*config, completed, reason))
     return refuse(reason, error, error_size);
   try {
+    if (store)
+      completed.value_max =
+          std::min(completed.value_max, store_at(store)->value_max());
     return new xiokv_emu(completed, store_at(store));
   } catch (const std::exception &failure) {
     return refuse(failure.what(), error, error_size);

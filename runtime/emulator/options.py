@@ -63,7 +63,7 @@ class Options:
         mdts: most bytes of a transfer, as a power of two of 4096; 0 for no limit.
         dstrd: doorbells are 4 << dstrd bytes apart.
         key_max: longest key in bytes, to 255; an entry carries up to 16, Exec's data more.
-        value_max: largest value in bytes.
+        value_max: largest value in bytes, or less where a Ceph pool is known to take less.
         max_keys: most keys; 0 for no limit.
         capacity: most bytes of values.
         active_format: index of the format in force; those below have other limits.

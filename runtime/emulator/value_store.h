@@ -147,6 +147,9 @@ public:
   /// @brief Allocate memory for a value.
   virtual Room allocate(uint32_t size) const;
 
+  /// @brief Bytes of the largest value that it is known to take.
+  virtual uint32_t value_max() const { return UINT32_MAX; }
+
   /// @brief What is stored; zeros where the store cannot tell.
   virtual Usage usage() const = 0;
 };

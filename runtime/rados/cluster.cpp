@@ -94,6 +94,11 @@ Cluster::Cluster(const Place &place) {
   if (result < 0)
     refuse("cannot open the pool " + place.pool, result);
   objects_.set_namespace(place.name_space);
+  // Now: the monitors have told the options that they have of clients.
+  const uint64_t write = number("osd_max_write_size", UINT32_MAX) << 20;
+  const uint64_t object = number("osd_max_object_size", UINT32_MAX);
+  value_max_ =
+      static_cast<uint32_t>(std::min<uint64_t>({write, object, UINT32_MAX}));
 }
 
 /// A configuration file of the default places may be missing: CEPH_ARGS can say
@@ -183,6 +188,13 @@ std::string Cluster::get(const char *option) {
   std::string value;
   rados_.conf_get(option, value);
   return value;
+}
+
+/// 0 stands for what it is not limited by.
+uint64_t Cluster::number(const char *option, uint64_t otherwise) {
+  const std::string text = get(option);
+  const uint64_t value = std::strtoull(text.c_str(), nullptr, 10);
+  return value == 0 ? otherwise : value;
 }
 
 void Cluster::set(const char *option, const std::string &value) {

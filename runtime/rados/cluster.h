@@ -43,6 +43,10 @@ public:
   /// It costs every operation a timer, also of those that do not wait.
   void limit_calls(std::chrono::milliseconds longest);
 
+  /// @brief Bytes of the largest value that OSDs take, by the options as this
+  /// client has them; those that OSDs alone were given are not known here.
+  uint32_t value_max() const { return value_max_; }
+
   /// @brief What a return value of an operation on an object means.
   Answer answer_to(int result);
 
@@ -54,10 +58,12 @@ private:
   std::string by_which_key();
   std::string get(const char *option);
   void set(const char *option, const std::string &value);
+  uint64_t number(const char *option, uint64_t otherwise);
   bool pool_is_gone();
 
   librados::Rados rados_;
   librados::IoCtx objects_;
+  uint32_t value_max_;
 };
 
 } // namespace xiokv::rados

@@ -49,6 +49,8 @@ public:
   /// @brief Memory that the cluster's messages are sent from as it is.
   emulator::Room allocate(uint32_t size) const override;
 
+  uint32_t value_max() const override { return cluster_.value_max(); }
+
   /// @brief Zeros: a cluster tells the usage of pools, not of namespaces.
   emulator::Usage usage() const override { return {}; }
 

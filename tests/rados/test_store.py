@@ -6,6 +6,7 @@ import os
 import random
 import struct
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import pytest
 
 from tests.targets.device import Bytes, outcomes, random_values
 from xiokv.runtime import KV, Emulator, Outcome
+from xiokv.runtime.errors import ArgumentFault
 
-from .attached import Attach, key_array
+from .attached import Attach, key_array, statuses
 
 # All lengths; zero bytes, and keys that are others with something more.
 KEYS = [
@@ -218,3 +220,55 @@ def test_a_value_that_is_larger_than_the_controller_takes_is_an_error(attach: At
     assert outcomes(result) == ["ERROR", "OK"]
     assert result.nvme_status["sc"].tolist() == [0x85, 0]
     assert (out[0] == 0xEE).all()
+
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("says", "asked", "found"),
+    [
+        ("", 33 * MIB, 33 * MIB),
+        ("", 200 * MIB, 90 * MIB),
+        ("osd_max_object_size = 5000", 33 * MIB, 5000),
+        ("osd_max_object_size = 5000", 4096, 4096),
+        ("osd_max_write_size = 4", 33 * MIB, 4 * MIB),
+        ("osd_max_write_size = 300\nosd_max_object_size = 300000000", 290 * MIB, 300000000),
+    ],
+)
+def test_the_largest_value_is_what_osds_are_known_to_take(
+    attach: Attach, tmp_path: Path, says: str, asked: int, found: int
+) -> None:
+    conf = tmp_path / "ceph.conf"
+    conf.write_text(f"{attach.cluster.conf.read_text()}\n[client]\n{says}\n", encoding="utf-8")
+    controller = attach.controller(url={"conf": conf}, value_max=asked)
+    assert controller.limits(1).value_max == found
+
+
+@pytest.mark.parametrize(
+    ("who", "found"), [("global", 4 * MIB), ("client", 4 * MIB), ("osd", 6 * MIB)]
+)
+def test_a_value_that_osds_do_not_take_is_refused(attach: Attach, who: str, found: int) -> None:
+    """What a cluster says of OSDs alone a client does not know: the OSD refuses."""
+    cluster = attach.cluster
+    value, out = np.full((1, 5 * MIB), 7, np.uint8), np.zeros((1, 4 * MIB), np.uint8)
+    cluster.ceph("config", "set", who, "osd_max_write_size", "4")
+    cluster.ceph("config", "set", "osd", "osd_max_write_size", "4")
+    try:
+        kv = attach(controller={"value_max": 6 * MIB})
+        assert kv.limits.value_max == found
+        kv.store([b"a"], value[:, : 4 * MIB]).raise_for_status()
+        if found > 4 * MIB:
+            result = kv.store([b"a"], value)
+            assert (outcomes(result), statuses(result)) == (["ERROR"], {0x85})
+            assert result.refusal.startswith(
+                "INVALID_VALUE_SIZE (SCT 0h, SC 85h, DNR 0): the store"
+            )
+        else:
+            with pytest.raises(ArgumentFault, match="4194304"):
+                kv.store([b"a"], value)
+        kv.retrieve([b"a"], out).raise_for_status()
+        assert (out == 7).all()
+    finally:
+        cluster.ceph("config", "rm", who, "osd_max_write_size")
+        cluster.ceph("config", "rm", "osd", "osd_max_write_size")
