@@ -98,14 +98,19 @@ class BlockStore:
 
         Keys are those of values and of records.
         """
-        counted: Counter[str] = getattr(self._noted, "refusals", Counter())
+        counted = self._refusals
         self._noted.refusals = Counter()
         return counted
+
+    @property
+    def _refusals(self) -> Counter[str]:
+        found: Counter[str] | None = getattr(self._noted, "refusals", None)
+        return Counter() if found is None else found
 
     def _note(self, result: Result) -> Result:
         """Keep why a batch failed, for `take_refusal` and `take_refusals`."""
         if result.refusal:
-            self._noted.refusals = getattr(self._noted, "refusals", Counter()) + result.refusals
+            self._noted.refusals = self._refusals + result.refusals
         if result.refusal and not getattr(self._noted, "refusal", ""):
             self._noted.refusal = result.refusal
         return result

@@ -105,7 +105,8 @@ def _opened(functions: ctypes.CDLL, config: Config, error: Any) -> int | None:
     except BaseException:
         functions.xiokv_rados_give_up(opening)
         raise
-    return functions.xiokv_rados_end(opening, error, len(error))
+    store: int | None = functions.xiokv_rados_end(opening, error, len(error))
+    return store
 
 
 def _milliseconds(time: float) -> int:
