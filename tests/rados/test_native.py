@@ -59,7 +59,10 @@ def opened(function: str, **members: object) -> tuple[int | None, str]:
     times = {"timeout_ms": 1000, "connect_timeout_ms": 1000}
     error = ctypes.create_string_buffer(b"untouched", 512)
     config = library.Config(**{**whole, **times, **members})
-    handle = getattr(library.load(), function)(config, error, len(error))
+    functions = library.load()
+    handle = getattr(functions, function)(config, error, len(error))
+    if handle and function == "xiokv_rados_begin":  # some of it only shows when it is made use of
+        handle = functions.xiokv_rados_end(handle, error, len(error))
     return handle, error.value.decode()
 
 
