@@ -131,3 +131,20 @@ def test_sessions_that_are_closed_in_flight_do_no_harm(
         ASAN_OPTIONS="detect_leaks=1",
     )
     assert min(map(int, done.stdout.split())) > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sanitiser", ["thread", "address,undefined"])
+def test_openings_that_are_given_up_do_no_harm(
+    sanitiser: str, cluster: Cluster, tmp_path: Path
+) -> None:
+    """No race and no leak, also of those that are under way when the process ends."""
+    controller = sorted((ROOT / "runtime" / "emulator").glob("*.cpp"))
+    units = (*INCLUDE, *UNITS, *controller, HERE / "giving_up.cpp", "-lrados")
+    program = sanitised(tmp_path, sanitiser, *units)
+    done = run(
+        *(program, cluster.conf, cluster.pool, "40"),
+        TSAN_OPTIONS="ignore_noninstrumented_modules=1",
+        ASAN_OPTIONS="detect_leaks=1",
+    )
+    assert done.stdout == "done\n"
