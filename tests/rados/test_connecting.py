@@ -20,6 +20,7 @@ COMMANDS = {
     "verify": ("verify", "--target", "host"),
     "replay": ("replay", "--target", "host", "--generate", "10"),
     "bench": ("bench", "--target", "host", "--only", "rados"),
+    "breakeven": ("breakeven", "--model", "llama-3.1-8b", "--flops", "989e12", "--target", "host"),
 }
 WORDS = {
     signal.SIGINT: "interrupted",
