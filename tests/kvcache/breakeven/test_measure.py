@@ -10,6 +10,7 @@ import pytest
 
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
 from xiokv.runtime.kv import KV
+from xiokv.runtime.kvcache.breakeven.fetch import Fetch
 from xiokv.runtime.kvcache.breakeven.measure import Setting, blocks_of, measure
 from xiokv.runtime.kvcache.breakeven.origin import Origin
 from xiokv.runtime.module import Module
@@ -17,9 +18,20 @@ from xiokv.runtime.module import Module
 SETTING = Setting(queues=2, depth=64, runs=3)
 
 
+def measured(module: Module, said: list[str], tries: int = 5) -> Fetch:
+    """Measure again where other work on the machine made one block take as long as many."""
+    try:
+        return measure(module, (512, 128 << 10), SETTING, said.append)
+    except RuntimeFault as fault:
+        if "took no longer than one" not in str(fault) or tries == 1:
+            raise
+    said.clear()
+    return measured(module, said, tries - 1)
+
+
 def test_a_measurement_tells_its_samples_and_where_it_was(module: Module) -> None:
     said: list[str] = []
-    fetch = measure(module, (512, 128 << 10), SETTING, said.append)
+    fetch = measured(module, said)
     assert (fetch.origin, fetch.place) == (Origin.MEASURED, "host")
     assert fetch.date.endswith("+00:00")
     assert fetch.machine["cores"] >= 1
