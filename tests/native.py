@@ -55,6 +55,34 @@ def program(
     return _built(name, units, (*_FLAGS, "-O2"), tuple(include), link, ())
 
 
+def compiled(unit: Path, *flags: str) -> Path:
+    """Return the object file of a unit; what the preprocessor makes of it says which.
+
+    Args:
+        unit: what is compiled.
+        flags: for the compiler, all of them; folders of headers too.
+    """
+    words = ("g++", *flags)
+    text = _said(*words, "-E", str(unit))
+    made = KEPT / f"{unit.stem}-{_key(_said('g++', '--version'), *words, text)}.o"
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with made.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _make(made, *words, "-c", str(unit))
+
+
+def written(name: str, text: str) -> Path:
+    """Return a unit that holds a text; units of one name that differ are apart."""
+    folder = KEPT / _key(name, text)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / name).exists():
+            (folder / "part").write_text(text, encoding="utf-8")
+            (folder / "part").replace(folder / name)
+    return folder / name
+
+
 def _built(
     name: str,
     units: Iterable[Path],

@@ -57,10 +57,12 @@ def find_cxx() -> Compiler:
 
 def find_hip() -> Compiler:
     """Return the compiler for AMD GPUs: $XIOKV_HIP_CXX, a clang that is able to, or hipcc."""
-    path = _asked(HIP_VARIABLE) or next(_able_clangs(), None) or shutil.which("hipcc")
-    if path:
-        version = _first_line(_said(path, "--version"))
-        return Compiler(path, version, _amd_architectures(path))
+    if asked := _asked(HIP_VARIABLE):
+        return _amd_compiler(asked)
+    if able := next(_able_clangs(), None):
+        return able
+    if hipcc := shutil.which("hipcc"):
+        return _amd_compiler(hipcc)
     raise MissingFault(
         f"no compiler for AMD GPUs found (clang {_OLDEST_CLANG} or newer with its lld, or"
         " hipcc); install one: apt-get install clang-19 lld-19"
@@ -90,21 +92,29 @@ def _asked(variable: str) -> str | None:
     return path
 
 
-def _able_clangs() -> Iterator[str]:
+def _able_clangs() -> Iterator[Compiler]:
     """Yield the clangs that are new enough and make code objects, the oldest first."""
     numbered = range(_OLDEST_CLANG, _NEWEST_NUMBERED_CLANG + 1)
     for name in (*(f"clang++-{number}" for number in numbered), "clang++"):
         path = shutil.which(name)
-        if path and _is_able(path):
-            yield path
+        if path and (compiler := _able(path)):
+            yield compiler
 
 
-def _is_able(clang: str) -> bool:
-    """Tell whether a clang is new enough, knows AMD GPUs and finds the linker for them."""
-    version = _CLANG.search(_said(clang, "--version"))
-    if not version or int(version[1]) < _OLDEST_CLANG or not _amd_architectures(clang):
-        return False
-    return Path(_said(clang, "-print-prog-name=lld").strip()).is_absolute()
+def _able(clang: str) -> Compiler | None:
+    """Return a clang that is new enough, knows AMD GPUs and finds the linker for them."""
+    said = _said(clang, "--version")
+    version = _CLANG.search(said)
+    if not version or int(version[1]) < _OLDEST_CLANG:
+        return None
+    known = _amd_architectures(clang)
+    if not known or not Path(_said(clang, "-print-prog-name=lld").strip()).is_absolute():
+        return None
+    return Compiler(clang, _first_line(said), known)
+
+
+def _amd_compiler(path: str) -> Compiler:
+    return Compiler(path, _first_line(_said(path, "--version")), _amd_architectures(path))
 
 
 def _amd_architectures(path: str) -> tuple[str, ...]:

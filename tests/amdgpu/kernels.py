@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,6 +24,7 @@ KEPT = ROOT / "build" / "tests" / "kernels"
 Edit = tuple[str, str]
 
 
+@cache
 def code_object(architecture: str) -> Path:
     """Return the code object that is shipped for an architecture."""
     return _compiled(GENERATED, architecture)

@@ -35,7 +35,7 @@ def simulated(folder: Path) -> Path:
     emulator.write_text("".join(f'#include "{name}"\n' for name in units))
     compile_with(
         "g++",
-        *("-O1", "-g", "-pthread", "-w", "-U_FORTIFY_SOURCE"),
+        *("-O1", "-g1", "-pthread", "-w", "-U_FORTIFY_SOURCE"),
         *(f"-I{folder}" for folder in (INCLUDE, EMULATOR, SIMULATOR)),
         *("-DSIMULATED_LANES=8u", "-DSIMULATED_WAVE=4u", "-DSIMULATED_SHARED_WINDOW=16u"),
         *("-DSIMULATED_EARLY_ACQUIRE=0", '-DXIOKV_PLATFORM_HEADER="platform_fibers.h"'),

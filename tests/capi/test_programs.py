@@ -100,7 +100,8 @@ def test_a_program_in_cpp_on_a_namespace_that_is_passed_through(built: Built) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_the_programs_under_a_sanitizer(sanitizer: str, tmp_path: Path) -> None:
-    built = build(tmp_path, "-O1", "-g", f"-fsanitize={sanitizer}")
+    # To note where variables are would take longer than all else of the compilation.
+    built = build(tmp_path, "-O1", "-g1", f"-fsanitize={sanitizer}")
     for part in PARTS:
         built.run("main", part)
     built.run("device")

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests import native
+
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = ROOT / "runtime" / "emulator"
 INCLUDE = ROOT / "generated" / "include"
@@ -23,7 +25,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # Far above what a run takes; only a program that hangs gets there.
 LIMIT = 300
 # Jumps between stacks are what the simulator is made of, and what a fortified longjmp refuses.
-FLAGS = ("-std=c++17", "-O1", "-g", "-pthread", "-U_FORTIFY_SOURCE")
+# What a sanitiser tells of are lines; where variables are is what compilers take longest to note.
+FLAGS = ("-std=c++17", "-O1", "-g1", "-pthread", "-U_FORTIFY_SOURCE")
 
 # What plays scenarios and cases on any machine.
 PLAY = ("bench", "cases", "checks", "play", "program", "scenario")
@@ -79,7 +82,7 @@ class Workshop:
     def __init__(self, folder: Path, *flags: str) -> None:
         self.folder = folder
         self._flags = (*FLAGS, *flags)
-        self._objects: dict[tuple[str, tuple[str, ...]], Path] = {}
+        self._objects: dict[tuple[Path, tuple[str, ...]], Path] = {}
 
     def explorer(self, folder: Path, shape: Shape, include: Path = INCLUDE) -> Path:
         """Link the exploration program for a shape, with engine headers from `include`."""
@@ -105,17 +108,17 @@ class Workshop:
 
     def object(self, unit: Path, *defines: str) -> Path:
         """Compile one of the parts that no mutation changes, or take what is there."""
-        key = (unit.stem, defines)
+        key = (unit, defines)
         if key not in self._objects:
-            target = self.folder / f"{unit.stem}-{len(self._objects)}.o"
-            self._run([*WARNINGS, *defines, *_folders(INCLUDE), "-c", unit, "-o", target])
-            self._objects[key] = target
+            flags = (*self._flags, *WARNINGS, *defines, *_folders(INCLUDE))
+            self._objects[key] = native.compiled(unit, *flags)
         return self._objects[key]
 
     def _emulator(self) -> Path:
         """Compile the controller as one unit, which takes a third of the time."""
-        unit = self.folder / "whole_emulator.cpp"
-        unit.write_text("".join(f'#include "{path.name}"\n' for path in EMULATOR.glob("*.cpp")))
+        names = sorted(path.name for path in EMULATOR.glob("*.cpp"))
+        # One place for all, as an object file tells where its unit was.
+        unit = native.written("whole_emulator.cpp", "".join(f'#include "{n}"\n' for n in names))
         return self.object(unit)
 
     def _link(

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,7 +39,8 @@ enum class State { ready, barrier, ballot, broadcast, done };
 /// @brief A store that memory does not show yet.
 struct Store {
   char *address;
-  std::vector<char> bytes;
+  size_t size;
+  std::array<char, 8> bytes;
 };
 
 /// @brief A dword as a lane loaded it, and when.
@@ -95,6 +97,7 @@ public:
   void barrier() { wait(State::barrier); }
   uint64_t ballot(bool vote) { return meet(State::ballot, vote ? 1 : 0); }
   uint64_t broadcast(uint64_t word) { return meet(State::broadcast, word); }
+  /// @brief Store up to 8 bytes.
   void store(void *address, const void *bytes, size_t size);
   void drain(Lane &lane);
   uint32_t load(const uint32_t *address);

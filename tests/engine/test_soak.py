@@ -27,7 +27,11 @@ LOADS = {
 }
 
 
-@pytest.fixture(scope="module", params=SANITIZERS)
+# All tests of a sanitizer in one process, as its program takes long to compile.
+GROUPED = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in SANITIZERS]
+
+
+@pytest.fixture(scope="module", params=GROUPED)
 def sanitized(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return Workshop(tmp_path_factory.mktemp("sanitized"), *SANITIZERS[request.param])
 

@@ -20,7 +20,7 @@ def test_hosts_that_come_and_go_get_every_completion(sanitizer: str, tmp_path: P
     if not native.is_there():
         pytest.skip("g++ is not installed: apt-get install g++")
     program = tmp_path / "race"
-    flags = ["-std=c++17", "-O1", "-g", "-pthread", f"-fsanitize={sanitizer}", "-Wall", "-Werror"]
+    flags = ["-std=c++17", "-O1", "-g1", "-pthread", f"-fsanitize={sanitizer}", "-Wall", "-Werror"]
     subprocess.run(["g++", *flags, *UNITS, *SHARED, "-o", program], check=True)
     done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "4000 4000\n", "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -125,34 +125,59 @@ def paths(
     """
     marks = {i.address for block in graph.values() for i in block.body if matters(i)}
     keys = _shared_keys(graph, marks)
-    written = {
-        instruction.address: _overwritten(instruction, keys)
-        for block in graph.values()
-        for instruction in block.body
-    }
+    bits = {key: 1 << n for n, key in enumerate(sorted(keys))}
+    # What stays known to be zero, where an instruction does not leave all as it was.
+    kept: dict[int, int] = {}
+    # Only what changes a state, or is wanted, is gone through.
+    shorter: Graph = {}
+    for address, block in graph.items():
+        for instruction in block.body:
+            gone = _mask(_overwritten(instruction, keys), bits)
+            if gone or instruction.address in marks:
+                kept[instruction.address] = ~gone
+        body = tuple(i for i in block.body if i.address in kept)
+        shorter[address] = replace(block, body=body)
 
     def step_all(states: _Paths[Place], instruction: Instruction) -> _Paths[Place]:
-        gone = written[instruction.address]
-        marked = instruction.address in marks
-        if not gone and not marked:
+        keep = kept[instruction.address]
+        if keep != -1:
+            states = {place: {zero & keep for zero in zeros} for place, zeros in states.items()}
+        if instruction.address not in marks:
             return states
-        return frozenset(
-            (step(place, instruction) if marked else place, zero - gone) for place, zero in states
-        )
+        stepped: _Paths[Place] = {}
+        for place, zeros in states.items():
+            to = step(place, instruction)
+            stepped[to] = stepped[to] | zeros if to in stepped else zeros
+        return stepped
 
     def leave(states: _Paths[Place], block: Block, successor: int) -> _Paths[Place] | None:
-        told, needed = _on_the_way(block, successor)
-        return (
-            frozenset(
-                (place, zero | told & keys) for place, zero in states if zero.isdisjoint(needed)
-            )
-            or None
-        )
+        told, needed = (_mask(known, bits) for known in _on_the_way(block, successor))
+        if not told and not needed:
+            return states
+        left = {
+            place: {zero | told for zero in zeros if not zero & needed}
+            for place, zeros in states.items()
+        }
+        return {place: zeros for place, zeros in left.items() if zeros} or None
 
-    start: _Paths[Place] = frozenset({(entry, frozenset())})
-    for states, instruction in forward(graph, start, step_all, frozenset.union, leave):
+    for states, instruction in forward(shorter, {entry: {0}}, step_all, _either, leave):
         if instruction.address in marks:
-            yield frozenset(place for place, _ in states), instruction
+            yield frozenset(states), instruction
+
+
+def _mask(keys: frozenset[Key], bits: dict[Key, int]) -> int:
+    """Return the bits of those keys that have one."""
+    mask = 0
+    for key in keys:
+        mask |= bits.get(key, 0)
+    return mask
+
+
+def _either(some: _Paths[Place], others: _Paths[Place]) -> _Paths[Place]:
+    joined = dict(some)
+    for place, zeros in others.items():
+        joined[place] = joined[place] | zeros if place in joined else zeros
+    return joined
 
 
 def _on_the_way(block: Block, successor: int) -> tuple[frozenset[Key], frozenset[Key]]:
@@ -190,6 +215,5 @@ def _overwritten(instruction: Instruction, keys: frozenset[Key]) -> frozenset[Ke
     return frozenset(key for key in keys if not written.isdisjoint(key))
 
 
-# A state, and what is known to be zero.
-_Path = tuple[Place, frozenset[Key]]
-_Paths = frozenset[_Path[Place]]
+# By state, what is known to be zero on each path to it: a bit for each key.
+_Paths = dict[Place, set[int]]

@@ -31,6 +31,7 @@ class Instruction:
         modifiers: what follows them, such as ``offset`` (16) and ``sc0`` ("").
         target: address that a branch goes to.
         pair: the other half.
+        text: the instruction as the listing has it, without its address.
     """
 
     address: int
@@ -39,13 +40,12 @@ class Instruction:
     modifiers: Mapping[str, str] = field(default_factory=dict)
     target: int | None = None
     pair: Instruction | None = None
+    text: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def text(self) -> str:
-        """The instruction as the listing has it, without its address."""
+    def __post_init__(self) -> None:
         shown = (f"{name}:{value}".rstrip(":") for name, value in self.modifiers.items())
         words = (self.name, ", ".join(self.operands), *shown)
-        return " ".join(word for word in words if word)
+        object.__setattr__(self, "text", " ".join(word for word in words if word))
 
     def __str__(self) -> str:
         return f"{self.address:x}: {self.text}"

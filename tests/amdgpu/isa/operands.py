@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from .listing import Instruction
 
@@ -35,6 +36,7 @@ _CARRIES = re.compile(
 _ADDS_TO_ITSELF = re.compile(r"^s_(?:addk|mulk)_|^v_fmac_")
 
 
+@cache
 def registers(operand: str) -> tuple[str, ...]:
     """Return the registers that an operand names, lowest first; a constant names none."""
     if one := _ONE.match(operand):

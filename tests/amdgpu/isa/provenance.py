@@ -195,4 +195,4 @@ def _union(state: Origins, sources: Sequence[str]) -> int:
 
 
 def _join(a: Origins, b: Origins) -> Origins:
-    return {register: a.get(register, 0) | b.get(register, 0) for register in a.keys() | b.keys()}
+    return {**a, **{register: a.get(register, 0) | origins for register, origins in b.items()}}
