@@ -167,9 +167,10 @@ class Table:
         allowed = sorted(self._known)
         for key in (key for key in self._values if key not in self._known):
             near = get_close_matches(key.lower(), allowed, n=1, cutoff=0.5)
-            nearest = f"the nearest is {near[0]!r} " if near else ""
+            all_of_them = f"allowed: {', '.join(allowed)}"
+            advice = f"the nearest is {near[0]!r} ({all_of_them})" if near else all_of_them
             place = f" in [{self._name}]" if self._name else ""
-            self.fault(key, f"unknown key {key!r}{place}; {nearest}(allowed: {', '.join(allowed)})")
+            self.fault(key, f"unknown key {key!r}{place}; {advice}")
         for child in self._children:
             child.refuse_unknown()
 

@@ -32,10 +32,9 @@ def check_options(what: str, given: Iterable[str], allowed: Iterable[str]) -> No
     for name in given:
         if name not in known:
             near = get_close_matches(name.lower(), known, n=1, cutoff=_NEAR)
-            nearest = f"the nearest is {near[0]!r} " if near else ""
-            raise ArgumentFault(
-                f"{what} has no option {name!r}; {nearest}(allowed: {', '.join(known)})"
-            )
+            all_of_them = f"allowed: {', '.join(known)}"
+            advice = f"the nearest is {near[0]!r} ({all_of_them})" if near else all_of_them
+            raise ArgumentFault(f"{what} has no option {name!r}; {advice}")
 
 
 def integers(name: str, given: Any, count: int) -> npt.NDArray[np.int64]:

@@ -5,6 +5,7 @@
 # In:  $dir, $conf and $unclean, the cluster's; setup.sh and ceph_data.sh.
 # Out: the functions; $pid, the process that was asked for; $started, names of daemons.
 # shellcheck disable=SC2034,SC2154
+set -euo pipefail
 
 readonly start_seconds=30  # for a daemon to start, or to answer
 readonly stop_seconds=120  # for a daemon to stop: a memstore writes its objects to disk

@@ -4,6 +4,7 @@
 # In:  $dir, $conf, $keyring, $store and $pool, the cluster's; ceph_daemons.sh.
 # Out: the functions.
 # shellcheck disable=SC2154
+set -euo pipefail
 
 # configuration PORT: print ceph.conf. Times are short, so that what fails is soon seen.
 configuration() {

@@ -108,7 +108,7 @@ REFUSED = {
     "a percent sign in a name": ("rados://p?co%nf=/a", "has '%nf'; two hex digits follow"),
     "a fragment": ("rados://p/a#b", "is no URL of a Ceph pool, such as rados://pool/namespace"),
     "an unknown member": ("rados://p?config=/c", "has no option 'config'; the nearest is 'conf'"),
-    "nothing near": ("rados://p?value_max=5", "has no option 'value_max'; (allowed: conf, user, "),
+    "nothing near": ("rados://p?value_max=5", "has no option 'value_max'; allowed: conf, user, "),
     "what memory has": ("rados://p?capacity=5", "capacity is of the store in memory; of a Ceph"),
     "what memory has, too": (
         "rados://p?conf=/c&wrap_list=1",

@@ -148,7 +148,7 @@ def test_a_profile_chooses_what_the_length_counts(tmp_path: Path, text: str, len
     [
         ('[exec]\nlength = "key"\n', r'length = \'key\': write "payload" or "input"'),
         ("[exec]\nlength = 1\n", "length must be a string"),
-        ('[exec]\nsize = "input"\n', "unknown key 'size'.*'length'"),
+        ('[exec]\nsize = "input"\n', "unknown key 'size' in .exec.; allowed: length"),
     ],
 )
 def test_another_choice_is_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -146,7 +146,7 @@ def test_a_suite_runs_with_the_installed_plugin(suite: pytest.Pytester, workers:
 
 
 MISTAKES = {
-    "an option of nobody": ("xiokv(colour=1)", "*attach has no option 'colour'; (allowed: *"),
+    "an option of nobody": ("xiokv(colour=1)", "*attach has no option 'colour'; allowed: *"),
     "an option without a name": ("xiokv(4096)", "*options have names, such as block_size=4096*"),
     "a wrong size": ("xiokv(block_size=3)", "*block_size 3*"),
     "a wrong controller": ("xiokv(controller={'key_max': -1})", "*key_max*"),
