@@ -147,7 +147,7 @@ def test_a_configuration_that_was_found_is_looked_at_too(
     path = tmp_path / "found.conf"
     path.write_text("[global]\nx = ü\n", encoding="utf-8")
     monkeypatch.setenv("CEPH_CONF", f"/nowhere,{path}")
-    monkeypatch.setattr(cluster, "url", lambda **_: f"rados://{cluster.pool}")
+    monkeypatch.setattr(Cluster, "url", lambda cluster, **_: f"rados://{cluster.pool}")
     assert f"line 2 of {path} has the byte C3h; librados reads ASCII alone" in opened()
 
 

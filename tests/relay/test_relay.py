@@ -148,11 +148,11 @@ def test_a_relay_that_could_not_be_made_leaves_no_kernel(
     driver = module.driver
     kernel = driver.side_kernel("relay")
 
-    def refuse(size: int) -> None:
+    def refuse(driver: Any, size: int) -> None:
         raise RuntimeFault("no memory")
 
-    monkeypatch.setattr(driver, "side_kernel", lambda name: kernel)
-    monkeypatch.setattr(driver, "allocate", refuse)
+    monkeypatch.setattr(type(driver), "side_kernel", lambda driver, name: kernel)
+    monkeypatch.setattr(type(driver), "allocate", refuse)
     with pytest.raises(RuntimeFault, match="no memory"):
         Relay(controller, module)
     with pytest.raises(RuntimeFault, match="closed"):
