@@ -13,11 +13,14 @@ PAGE = ROOT / "docs" / "breakeven.md"
 PREFILL = ("--flops", "989e12", "--flops", "deepseek-v3=7912e12")
 
 
-@pytest.mark.parametrize("name", ["breakeven-h200.json", "h200.json", "breakeven-host.json"])
+@pytest.mark.parametrize(
+    "name", ["breakeven-h200.json", "h200.json", "breakeven-host.json", "breakeven-rados.json"]
+)
 def test_break_evens_follow_from_the_data(tool: Tool, name: str) -> None:
     path: Path = ROOT / "docs" / "data" / name
     page = PAGE.read_text(encoding="utf-8")
     assert f"(data/{name})" in page
     for model in json.loads(tool("--recorded", path, *PREFILL, "--json").out)["models"]:
-        cells = " | ".join(f"{even['tokens']:,} tokens" for even in model["break_even"])
+        counts = [even["tokens"] for even in model["break_even"]]
+        cells = " | ".join("never" if count is None else f"{count:,} tokens" for count in counts)
         assert f"| {model['title']}: fetch from | {cells} |" in page
