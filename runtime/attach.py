@@ -15,11 +15,14 @@ from xiokv.runtime.controller import Controller, Limits
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kv import KV
+from xiokv.runtime.log import log
 from xiokv.runtime.memory_mode import HOST_MEMORY, MemoryMode, memory_modes
 from xiokv.runtime.queues import QueuePair, QueueSet
 
 if TYPE_CHECKING:
     from xiokv.runtime.module import Module
+
+_TIMEOUT = 5.0
 
 
 def attach(
@@ -31,7 +34,7 @@ def attach(
     window: int = 1023,
     nsid: int = 1,
     block_size: int | None = None,
-    timeout: float = 5.0,
+    timeout: float | None = None,
     memory_mode: int | Sequence[int] = 0,
 ) -> KV:
     """Create queues on a controller, or take some, and return what works through them.
@@ -46,22 +49,26 @@ def attach(
         nsid: the namespace, which has to be key-value; queues that are given have theirs.
         block_size: bytes of a slot, where all values have the same; it also keeps the
             memory for PRP lists small.
-        timeout: seconds without any completion after which a queue is given up.
+        timeout: seconds without any completion after which a queue is given up: by default 5,
+            or a second more than the controller's store has for a command.
         memory_mode: what lies in the memory of a GPU, as `MemoryMode` says; also one a queue.
 
     Raises:
         ArgumentFault: the controller does not allow what was asked for.
     """
-    timeout = seconds("timeout", timeout)
+    timeout = None if timeout is None else seconds("timeout", timeout)
     block_size = block_size if block_size is None else integer("block_size", block_size)
     if _are_pairs(queues):
         for pair in queues:
             _check_block_size(block_size, pair.limits)
         place = _data_place(memory_modes(memory_mode, len(queues)))
-        return KV(module, partial(QueueSet, module.driver, queues), block_size, timeout, place)
+        opened = partial(QueueSet, module.driver, queues)
+        return KV(module, opened, block_size, timeout or _TIMEOUT, place)
     if controller is None:
         raise ArgumentFault("queues are created on a controller: give one, or give queues")
-    _check_block_size(block_size, controller.limits(nsid))
+    limits = controller.limits(nsid)
+    _check_block_size(block_size, limits)
+    timeout = _deadline(timeout, limits.patience)
     count = integer("queues", queues)
     modes = memory_modes(memory_mode, count)
     open_queues = partial(
@@ -77,6 +84,20 @@ def attach(
         max_transfer=block_size and max(block_size, abi.PAGE_BYTES),
     )
     return KV(module, open_queues, block_size, timeout, _data_place(modes))
+
+
+def _deadline(timeout: float | None, patience: float) -> float:
+    """Return when queues are given up: not before the controller ends a command itself."""
+    if timeout is None:
+        return max(_TIMEOUT, patience + 1.0 if patience else 0.0)
+    if timeout <= patience:
+        log.warning(
+            "queues are given up after %g s without a completion, and their controller's store has"
+            " %g s for a command: where it does not answer, the queues are lost, too; attach with a"
+            " longer timeout, or give the store's URL a shorter one",
+            *(timeout, patience),
+        )
+    return timeout
 
 
 def _check_block_size(block_size: int | None, limits: Limits) -> None:

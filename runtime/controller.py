@@ -20,6 +20,8 @@ class Limits:
         entries_max: largest queue depth (MQES + 1).
         queues_max: most I/O queue pairs.
         page_bytes: PRP page size in force (CC.MPS).
+        patience: seconds after which the controller itself ends a command that what is behind
+            it does not answer; 0 for no such deadline.
     """
 
     key_max: int
@@ -28,6 +30,7 @@ class Limits:
     entries_max: int
     queues_max: int
     page_bytes: int
+    patience: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Deleting keys: keys in, which of them are known to be gone out.
 
 Who may not delete may have been denied to store, too: where a Delete is denied, it is looked
-whether the key is there at all.
+whether the key is there at all. Who may not even look has stored nothing.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ def gone_by(
         timeout: seconds for that.
     """
     gone: npt.NDArray[np.bool_] = np.isin(result.status, (Outcome.OK, Outcome.MISSING))
-    if _is_denied(result):
-        gone |= kv.exist(keys, timeout=timeout).status == Outcome.MISSING
+    if _denied(result).any():
+        found = kv.exist(keys, timeout=timeout)
+        gone |= (found.status == Outcome.MISSING) | _denied(found)
     return gone
 
 
-def _is_denied(result: Result) -> bool:
+def _denied(result: Result) -> npt.NDArray[np.bool_]:
     said = result.nvme_status
-    return bool(((said["sct"] == 0) & (said["sc"] == Status.OPERATION_DENIED)).any())
+    denied: npt.NDArray[np.bool_] = (said["sct"] == 0) & (said["sc"] == Status.OPERATION_DENIED)
+    return denied

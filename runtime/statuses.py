@@ -31,8 +31,8 @@ _ADVICE: dict[tuple[int, int], str] = {
         "what the store was opened on is not there; of a Ceph pool, it was deleted"
     ),
     (0, Status.INVALID_VALUE_SIZE): (
-        "the store takes no value of this size; of a Ceph pool, compare value_max and"
-        " osd_max_object_size and osd_max_write_size"
+        "the value is larger than the namespace or its store allows; of a Ceph pool, compare"
+        " value_max and osd_max_object_size and osd_max_write_size"
     ),
     (3, _PATHING_ERROR): (
         "the store has shut this client out; of a Ceph pool, it is blocklisted: open the store anew"

@@ -26,8 +26,8 @@ from xiokv.runtime.results import Result
 
 _KEY_BYTES = 16
 _POISON = 0xA5
-#: Seconds by which the deadline of queues comes after that of their store.
-MARGIN = 30.0
+# Seconds by which the deadline of queues comes after that of their store.
+_MARGIN = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class StoreClient:
                 queues=load.queues,
                 depth=load.depth + 1,
                 window=load.depth,
-                timeout=self._patience + MARGIN,
+                timeout=self._patience + _MARGIN,
             ) as kv,
         ):
             where = named_place(RadosUrl.parse(self._store), keys[0, :8].tobytes().hex())

@@ -28,7 +28,8 @@ class Options:
         nsid: NSID of the namespace.
         queues: queue pairs.
         depth: entries of each.
-        timeout: seconds without any completion after which queues are given up.
+        timeout: seconds without any completion after which queues are given up; None as `attach`
+            has it.
         retry: seconds for which nothing is tried after that.
         target: kind of device that runs the engine: ``host``, ``cuda``, ``hip``.
         checksum: how payloads are checked.
@@ -44,7 +45,7 @@ class Options:
     nsid: int = 1
     queues: int = 4
     depth: int = 256
-    timeout: float = 5.0
+    timeout: float | None = None
     retry: float = 30.0
     target: str | None = None
     checksum: Algorithm = DEFAULT
@@ -54,8 +55,9 @@ class Options:
     def __post_init__(self) -> None:
         for name in ("nsid", "queues", "depth"):
             integer(name, getattr(self, name))
-        for name in ("timeout", "retry"):
-            seconds(name, getattr(self, name))
+        seconds("retry", self.retry)
+        if self.timeout is not None:
+            seconds("timeout", self.timeout)
         if not isinstance(self.verify, bool):
             raise ArgumentFault(f"verify is {self.verify!r}; allowed are true and false")
         _check_choice("clear", self.clear, ("refuse", "namespace"))

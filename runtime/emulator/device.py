@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import NoneType
 from typing import Any
 
@@ -54,7 +54,9 @@ class Emulator(Closing):
         wanted = Options(**options)
         config = wanted.config()
         self._library = library.load()
-        self._store = Store(self._library, wanted.pool)
+        pool = wanted.pool
+        self._store = Store(self._library, pool)
+        self._patience = 0.0 if pool is None else pool.timeout
         try:
             self._handle = library.create(self._library, config, self._store.handle)
         except BaseException:
@@ -104,7 +106,8 @@ class Emulator(Closing):
     def limits(self, nsid: int) -> Limits:
         """Return the limits for a namespace; refuse one that is not key-value."""
         nsid = within("nsid", nsid, 0, _U32_MAX)
-        return self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
+        found = self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
+        return replace(found, patience=self._patience)
 
     def connect(self, driver: Driver) -> None:
         """Let a driver's device reach the doorbells, and reach that device's memory.

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <sys/stat.h>
+
 #include "config_checks.h"
 #include "quiet.h"
 
@@ -40,6 +42,11 @@ std::string default_files(const std::string &cluster) {
                  ("/etc/ceph/" + name + "," + text_or(std::getenv("HOME"), "") +
                   "/.ceph/" + name + "," + name)
                      .c_str());
+}
+
+bool is_folder(const std::string &path) {
+  struct stat found;
+  return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
 }
 
 [[noreturn]] void refuse(const std::string &what, int result) {
@@ -85,7 +92,7 @@ Cluster::Cluster(const Place &place) {
   configure(place);
   result = rados_.connect();
   if (result < 0)
-    refuse(complaint(result, place), result);
+    throw Refusal(complaint(result, place));
   result = rados_.ioctx_create(place.pool.c_str(), objects_);
   if (result == -ENOENT)
     throw Refusal("the cluster has no pool " + place.pool +
@@ -105,6 +112,9 @@ Cluster::Cluster(const Place &place) {
 /// all. One that is named may not.
 void Cluster::read_configuration(const Place &place) {
   const char *file = place.conf.empty() ? nullptr : place.conf.c_str();
+  if (is_folder(place.conf))
+    throw Refusal("the configuration " + place.conf +
+                  " is a folder; name a file");
   check_file(file ? place.conf : first_readable(default_files(place.cluster)));
   if (place.keyring.empty())
     check_file(first_keyring(keyrings_of(file, place.user, place.cluster)));
@@ -150,38 +160,43 @@ void Cluster::limit_calls(milliseconds longest) {
 
 /// What stands in the way of a connection: the code alone names no file.
 std::string Cluster::complaint(int result, const Place &place) {
+  const std::string why = ": " + reason(result);
   switch (-result) {
   case EACCES:
   case EPERM:
   case EIO:
-    return "the cluster does not take " + place.user + by_which_key();
+    return "the cluster does not take " + place.user + by_which_key(why);
   case ENOENT:
   case EINVAL:
-    return no_monitor(place);
+    return no_monitor(place) + why;
   }
   return "cannot reach the cluster as " + place.user + " within " +
-         whole_seconds(place.connect_timeout) + " s";
+         whole_seconds(place.connect_timeout) + " s" + why;
 }
 
 std::string Cluster::no_monitor(const Place &place) {
   return "no monitor is found by mon_host '" + get("mon_host") + "' of " +
-         (place.conf.empty() ? "the ceph.conf that was found, if any "
-                               "($CEPH_CONF, /etc/ceph, ~/.ceph, .)"
+         (place.conf.empty() ? "the " + place.cluster +
+                                   ".conf that was found, if any "
+                                   "($CEPH_CONF, /etc/ceph, ~/.ceph, .)"
                              : place.conf);
 }
 
 /// The one that librados takes: without `key` and `keyfile`, the first of the
 /// keyrings that can be read.
-std::string Cluster::by_which_key() {
+std::string Cluster::by_which_key(const std::string &why) {
+  const std::string methods = get("auth_client_required");
+  if (methods.find("cephx") == std::string::npos)
+    return " by auth_client_required = " + methods + why;
   if (!get("key").empty())
-    return " by the key of its configuration";
+    return " by the key of its configuration" + why;
   if (!get("keyfile").empty())
-    return " by the key in " + get("keyfile");
+    return " by the key in " + get("keyfile") + why;
   const std::string keyrings = get("keyring");
   const std::string keyring = first_keyring(keyrings);
   return keyring.empty()
              ? ": there is no keyring that can be read at " + keyrings
-             : " by the key in keyring " + keyring;
+             : " by the key in keyring " + keyring + why;
 }
 
 std::string Cluster::get(const char *option) {

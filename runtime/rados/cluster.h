@@ -55,7 +55,7 @@ private:
   void configure(const Place &place);
   std::string complaint(int result, const Place &place);
   std::string no_monitor(const Place &place);
-  std::string by_which_key();
+  std::string by_which_key(const std::string &why);
   std::string get(const char *option);
   void set(const char *option, const std::string &value);
   uint64_t number(const char *option, uint64_t otherwise);

@@ -14,6 +14,7 @@ import pytest
 from xiokv.runtime import DeadQueueFault, Outcome
 
 from . import acknowledged
+from .attached import Attach, statuses
 from .cluster import Cluster
 from .hosts import NOTHING, WINDOW, Host, host, keys_of, said, took, values_of
 
@@ -116,6 +117,21 @@ def test_closing_waits_for_a_listing_that_nobody_answers_as_long_as_its_deadline
         for kv in (one.kv, *others):
             kv.confirm_deleted()
             kv.close()
+
+
+def test_a_host_is_more_patient_than_the_store_unless_it_is_told_not_to_be(
+    attach: Attach, harmed_cluster: Cluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    kv = attach(url={"timeout": 6}, timeout=None)
+    kv.store([b"key"], b"a value.").raise_for_status()
+    with harmed_cluster.paused("osd"):
+        assert statuses(kv.exist([b"key"])) == {0x82}
+    assert caplog.messages == []
+    attach(url={"timeout": 6}, timeout=6)
+    assert [line.partition(":")[0] for line in caplog.messages] == [
+        "queues are given up after 6 s without a completion, and their controller's store has 6 s"
+        " for a command"
+    ]
 
 
 def test_a_host_that_is_less_patient_than_the_store_gives_its_queues_up(

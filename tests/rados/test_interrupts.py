@@ -197,12 +197,13 @@ def test_a_store_that_is_read_only_is_refused_before_anything(
     assert f"is read-only, and {command} stores: leave that out" in done.stderr
 
 
+@pytest.mark.parametrize("caps", [{"osd": "allow r pool=xiokv"}, {}])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_user_who_may_not_store_leaves_nothing_and_is_told_of_nothing(
-    cluster: Cluster, namespace: str, command: str
+    cluster: Cluster, namespace: str, command: str, caps: dict[str, str]
 ) -> None:
-    user = f"reader-{namespace}"
-    cluster.make_user(user, mon="allow r", osd="allow r pool=xiokv")
+    user = f"denied-{namespace}"
+    cluster.make_user(user, mon="allow r", **caps)
     url = cluster.url(namespace=namespace, user=user)
     done = subprocess.run(
         [*TOOL, *COMMANDS[command], "--store", url],

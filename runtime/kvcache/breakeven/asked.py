@@ -187,7 +187,7 @@ def _measured(asked: Asked, sizes: Sequence[int]) -> fetch.Fetch:
         asked.depth or DEPTH,
         asked.runs or RUNS,
         asked.place or "",
-        asked.store or "memory",
+        "memory" if asked.store is None else asked.store,
     )
     progress = Progress()
     progress.table("fetch")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from xiokv.runtime.bench import machine
 from xiokv.runtime.bench.cores import own_cores, serving
 from xiokv.runtime.bench.rows import take_turns
-from xiokv.runtime.bench.store_client import MARGIN, fresh_keys
+from xiokv.runtime.bench.store_client import fresh_keys
 from xiokv.runtime.buffer import Buffer
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.emulator import Emulator
@@ -86,13 +86,12 @@ def measure(
     most = own_cores().most(2 if module.target == "host" else 1)
     queues = setting.queues or min(_QUEUES, most)
     cpus, threads = serving(queues, module.target) if pool is None else ((), min(queues, most))
-    patience = {} if pool is None else {"timeout": pool.timeout + MARGIN}
     costs = []
     with Emulator(cpus=cpus, threads=threads, queues=queues, store=setting.store) as controller:
         for size in sizes:
             say(size_text(size))
             with module.attach(
-                controller, queues=queues, depth=setting.depth, block_size=size, **patience
+                controller, queues=queues, depth=setting.depth, block_size=size
             ) as kv:
                 costs.append(_measured(module, kv, size, place, setting))
     return Fetch(

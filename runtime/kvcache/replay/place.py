@@ -24,6 +24,9 @@ from xiokv.runtime.testing import Faults, Rig
 QUEUES_MAX = 64
 MEMORY = STORES[0]
 
+# Seconds for a command of a device, or of a machine that is busy.
+_PATIENCE = 30.0
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -95,7 +98,8 @@ def open_place(where: Where) -> Iterator[Place]:
         return
     module = load("host" if where.device else where.target)
     controller = passthrough(where.device) if where.device else _embedded(where, module)
-    timeout = TIMEOUT if where.faults else 30.0
+    with_pool = where.store != MEMORY  # it has a deadline of its own
+    timeout = TIMEOUT if where.faults else None if with_pool else _PATIENCE
     with (
         controller,
         module.attach(controller, queues=where.queues, depth=where.depth, timeout=timeout) as kv,

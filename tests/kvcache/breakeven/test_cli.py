@@ -262,10 +262,11 @@ def test_two_sources_of_a_fetch_are_refused(tool: Tool, h200: Path) -> None:
     assert "--recorded measures nothing: leave --store out" in refused.err
 
 
-def test_a_store_that_is_none_is_refused(tool: Tool) -> None:
-    refused = tool(*LLAMA, *SPEED, "--target", "host", "--store", "redis://pool/namespace")
+@pytest.mark.parametrize("store", ["redis://pool/namespace", ""])
+def test_a_store_that_is_none_is_refused(tool: Tool, store: str) -> None:
+    refused = tool(*LLAMA, *SPEED, "--target", "host", "--store", store)
     assert (refused.code, refused.out) == (2, "")
-    assert "store is 'redis://pool/namespace'; allowed are: memory, rados://..." in refused.err
+    assert f"store is '{store}'; allowed are: memory, rados://..." in refused.err
 
 
 def test_broken_files_are_failures(tool: Tool, mine: Path, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@
 #   xiokv::host            the library libxiokv with its headers; in a project, where no
 #                          `xiokv-gen install --host` put it, xiokv-gen compiles it
 # and find_package(xiokv COMPONENTS rados) besides that:
-#   xiokv::rados           the library libxiokv_rados, where `xiokv-gen install --host --rados`
-#                          put it
+#   xiokv::rados           the library libxiokv_rados, where `xiokv-gen install --prefix PREFIX
+#                          --host --rados` put it
 # Places are found from that of this file, so that the folders can be moved together.
 if(CMAKE_VERSION VERSION_LESS 3.20)
   set(xiokv_FOUND FALSE)
@@ -80,8 +80,9 @@ if("rados" IN_LIST _xiokv_components AND EXISTS "${_xiokv_rados}")
   endif()
 elseif(xiokv_FIND_REQUIRED_rados)
   set(xiokv_FOUND FALSE)
-  set(xiokv_NOT_FOUND_MESSAGE
-      "component rados: no ${_xiokv_rados}; run xiokv-gen install --host --rados")
+  string(CONCAT xiokv_NOT_FOUND_MESSAGE
+      "component rados: no ${_xiokv_rados}; run xiokv-gen install --prefix PREFIX --host --rados, "
+      "and find the package in PREFIX")
 endif()
 unset(_xiokv_rados)
 if("host" IN_LIST _xiokv_components)
