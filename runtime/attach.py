@@ -66,9 +66,8 @@ def attach(
         return KV(module, opened, block_size, timeout or _TIMEOUT, place)
     if controller is None:
         raise ArgumentFault("queues are created on a controller: give one, or give queues")
-    limits = controller.limits(nsid)
-    _check_block_size(block_size, limits)
-    timeout = _deadline(timeout, limits.patience)
+    _check_block_size(block_size, controller.limits(nsid))
+    timeout = _deadline(timeout, getattr(controller, "patience", 0.0))
     count = integer("queues", queues)
     modes = memory_modes(memory_mode, count)
     open_queues = partial(

@@ -20,8 +20,6 @@ class Limits:
         entries_max: largest queue depth (MQES + 1).
         queues_max: most I/O queue pairs.
         page_bytes: PRP page size in force (CC.MPS).
-        patience: seconds after which the controller itself ends a command that what is behind
-            it does not answer; 0 for no such deadline.
     """
 
     key_max: int
@@ -30,7 +28,6 @@ class Limits:
     entries_max: int
     queues_max: int
     page_bytes: int
-    patience: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,11 @@ class CreatedQueue:
 
 
 class Controller(Protocol):
-    """A controller that the runtime can attach to."""
+    """A controller that the runtime can attach to.
+
+    One that ends a command itself where what is behind it does not answer has an attribute
+    ``patience``: after how many seconds.
+    """
 
     def connect(self, driver: Driver) -> None:
         """Let the driver's device reach the doorbells, and reach that device's memory.

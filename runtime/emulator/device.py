@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from types import NoneType
 from typing import Any
 
@@ -37,6 +37,9 @@ class Emulator(Closing):
 
     A context manager: its threads serve the queues from entry on, and end with it. With
     ``threads=0`` nobody serves them until `step` is called.
+
+    Attributes:
+        patience: seconds that a store in a cluster has for a command; 0 for one in memory.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -56,7 +59,7 @@ class Emulator(Closing):
         self._library = library.load()
         pool = wanted.pool
         self._store = Store(self._library, pool)
-        self._patience = 0.0 if pool is None else pool.timeout
+        self.patience = 0.0 if pool is None else pool.timeout
         try:
             self._handle = library.create(self._library, config, self._store.handle)
         except BaseException:
@@ -106,8 +109,7 @@ class Emulator(Closing):
     def limits(self, nsid: int) -> Limits:
         """Return the limits for a namespace; refuse one that is not key-value."""
         nsid = within("nsid", nsid, 0, _U32_MAX)
-        found = self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
-        return replace(found, patience=self._patience)
+        return self._admin.limits(nsid, self._register(_CAP, ctypes.c_uint64), self._cc())
 
     def connect(self, driver: Driver) -> None:
         """Let a driver's device reach the doorbells, and reach that device's memory.

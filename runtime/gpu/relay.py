@@ -146,6 +146,12 @@ class Relay(Closing):
             owned.callback(self._keeper.close)
             self._owned = owned.pop_all()
 
+    @property
+    def patience(self) -> float:
+        """Seconds after which the controller ends a command itself; 0 for never."""
+        patience: float = getattr(self._controller, "patience", 0.0)
+        return patience
+
     def limits(self, nsid: int) -> Limits:
         """Return the limits for a namespace."""
         return self._controller.limits(nsid)

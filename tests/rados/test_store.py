@@ -262,7 +262,7 @@ def test_a_value_that_osds_do_not_take_is_refused(attach: Attach, who: str, foun
             result = kv.store([b"a"], value)
             assert (outcomes(result), statuses(result)) == (["ERROR"], {0x85})
             assert result.refusal.startswith(
-                "INVALID_VALUE_SIZE (SCT 0h, SC 85h, DNR 0): the store"
+                "INVALID_VALUE_SIZE (SCT 0h, SC 85h, DNR 0): the value is larger than"
             )
         else:
             with pytest.raises(ArgumentFault, match="4194304"):
