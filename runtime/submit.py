@@ -101,12 +101,13 @@ class Submitter:
         return run
 
     def drain(self) -> None:
-        """Wait until no batch runs."""
+        """Wait until no batch runs, also none that an interrupt kept from being noted here."""
         self._home.check()
         with self._lock:
             while self._running:
                 self._running[0].finish()
                 self._running.popleft()
+            self._queues.quiesce()
 
     def reset(self) -> None:
         """Replace the queues by new ones, and let go of what dead ones held."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xiokv.runtime import submit
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.drivers.host import HostDriver, HostLaunch, Stream
 from xiokv.runtime.emulator import Emulator
@@ -355,3 +356,24 @@ def test_a_killed_process_blocks_no_later_one(attach) -> None:
     process.stdout.close()
     _, kv = attach()
     assert kv.exist([b"a"]).status.tolist() == [Outcome.MISSING]
+
+
+def test_a_batch_that_an_interrupt_kept_from_being_noted_is_waited_for(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who replaces the queues frees their memory next."""
+
+    class Interrupted(submit.Run):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            raise KeyboardInterrupt
+
+    with Emulator() as controller, module.attach(controller) as kv:
+        controller.fault("delay", amount=300_000)
+        with monkeypatch.context() as patch:
+            patch.setattr(submit, "Run", Interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                kv.exist([b"key"])
+        assert not kv.queues._last.done
+        kv._submitter.drain()
+        assert kv.queues._last.done
