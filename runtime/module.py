@@ -72,6 +72,9 @@ class Module:
     def empty(self, nbytes: int, *, place: Place = Place.DEVICE) -> Buffer:
         """Return zeroed memory for values that the driver takes as it is.
 
+        Memory on the host is also a child's of fork, not a copy of it: what either writes,
+        both have.
+
         Args:
             nbytes: how much.
             place: in the device, or page-locked on the host; a host module has the latter.

@@ -53,7 +53,7 @@ class HostDriver:
 
     def allocate(self, size: int, place: Place = Place.HOST, *, shared: bool = False) -> HostMemory:
         """Return `size` zeroed bytes on a page boundary, on the host wherever they are wanted."""
-        return HostMemory(size)
+        return HostMemory(size, shared=shared)
 
     def register(self, address: int, size: int) -> int:
         """Return the address: all memory of the process is within reach."""

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from xiokv.runtime.drivers import shared_pages
 from xiokv.runtime.drivers.base import Place
+from xiokv.runtime.drivers.shared_pages import SharedPages
 from xiokv.runtime.errors import RuntimeFault
 
 
@@ -17,14 +19,20 @@ class HostMemory:
 
     They stay mapped until `free`, also past the end of the interpreter, whose last steps
     would otherwise unmap what a controller may still write.
+
+    Args:
+        size: how many bytes, at least.
+        shared: a store may map them a second time and send values from there. A child of
+            fork then has the same pages, not a copy.
     """
 
     place = Place.HOST
 
-    def __init__(self, size: int) -> None:
-        """Map at least `size` bytes."""
+    def __init__(self, size: int, *, shared: bool = False) -> None:
+        """Map them."""
+        kind, flag = (SharedPages, mmap.MAP_SHARED) if shared else (mmap.mmap, mmap.MAP_PRIVATE)
         try:
-            pages = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            pages = kind(-1, max(size, 1), flags=flag | mmap.MAP_ANONYMOUS)
         except (OSError, OverflowError, ValueError) as error:
             raise RuntimeFault(f"cannot allocate {size} bytes of memory: {error}") from error
         self._pages: mmap.mmap | None = pages
@@ -34,6 +42,8 @@ class HostMemory:
         self.size = size
         self.address: int = self.view.ctypes.data
         self.iova = self.view_address = self.address
+        if isinstance(pages, SharedPages):
+            shared_pages.begin(pages, self.address)
 
     def upload(self, start: int = 0, size: int | None = None, stream: Any = None) -> None:
         """Do nothing: there is no shadow."""

@@ -16,6 +16,25 @@ constexpr uint8_t store_must_exist = 1 << 0;
 constexpr uint8_t store_must_not_exist = 1 << 1;
 constexpr uint8_t store_must_not_compress = 1 << 2;
 
+/// The value where it lies, if it lies in one piece that was lent.
+Blob lent_value(const Command &command, const Namespace &space, uint32_t size) {
+  if (command.segments.size() != 1)
+    return {};
+  const uint8_t *bytes = space.dma.memory(command.segments.front().iova);
+  return bytes ? space.store.borrow(bytes, size) : Blob();
+}
+
+Status take_value(Command &command, const Namespace &space, uint32_t size) {
+  command.request.value = lent_value(command, space, size);
+  if (command.request.value.bytes)
+    return Status::success;
+  Room room = space.store.allocate(size);
+  if (!room.bytes)
+    return Status::capacity_exceeded;
+  command.request.value = std::move(room.blob);
+  return gather(space.dma, command.segments, room.bytes, size);
+}
+
 Status begin_store(Command &command, const Namespace &space) {
   const uint32_t size = command.sqe.size();
   if (size > space.config.value_max)
@@ -23,17 +42,13 @@ Status begin_store(Command &command, const Namespace &space) {
   const Status status = map_buffer(command, space, size);
   if (status != Status::success)
     return status;
-  Room room = space.store.allocate(size);
-  if (!room.bytes)
-    return Status::capacity_exceeded;
   command.bytes_in += size;
   command.request.operation = Operation::store;
-  command.request.value = std::move(room.blob);
   const uint8_t options = command.sqe.options();
   command.request.condition = {(options & store_must_exist) != 0,
                                (options & store_must_not_exist) != 0};
   command.request.may_compress = (options & store_must_not_compress) == 0;
-  return gather(space.dma, command.segments, room.bytes, size);
+  return take_value(command, space, size);
 }
 
 Status begin_retrieve(Command &command, const Namespace &space) {

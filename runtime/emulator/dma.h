@@ -21,6 +21,12 @@ public:
   bool read(uint64_t iova, void *buffer, uint64_t bytes) const;
   bool write(uint64_t iova, const void *buffer, uint64_t bytes) const;
 
+  /// @brief The memory at an IOVA, where it is an address of this process; else
+  /// null.
+  const uint8_t *memory(uint64_t iova) const {
+    return hook_.read ? nullptr : address<const uint8_t>(iova);
+  }
+
   /// @brief Wait until every write has reached its place.
   bool flush() const {
     return hook_.flush == nullptr || hook_.flush(hook_.context) == 0;

@@ -52,6 +52,14 @@ xiokv_emu *xiokv_emu_create_on(const xiokv_emu_config *config,
   }
 }
 
+int xiokv_emu_store_lend(xiokv_emu_store *store, void *memory, uint64_t bytes) {
+  return store_at(store)->lend(static_cast<uint8_t *>(memory), bytes) ? 0 : -1;
+}
+
+void xiokv_emu_store_take_back(xiokv_emu_store *store, void *memory) {
+  store_at(store)->take_back(static_cast<uint8_t *>(memory));
+}
+
 void xiokv_emu_store_close(xiokv_emu_store *store) { delete store_at(store); }
 
 void xiokv_emu_destroy(xiokv_emu *emu) { delete emu; }

@@ -138,6 +138,8 @@ _FUNCTIONS = {
         _EMU,
         (ctypes.POINTER(Config), ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t),
     ),
+    "store_lend": (ctypes.c_int, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)),
+    "store_take_back": (None, (ctypes.c_void_p, ctypes.c_void_p)),
     "store_close": (None, (ctypes.c_void_p,)),
     "destroy": (None, (_EMU,)),
     "registers": (ctypes.c_void_p, (_EMU,)),

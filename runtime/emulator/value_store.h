@@ -74,7 +74,8 @@ struct Request {
   Operation operation = Operation::exist;
   uint64_t token = 0; ///< Comes back in the reply.
   Key key;            ///< List: the first key wanted; length 0: from the start.
-  Blob value;         ///< Store: the value, in memory that the store allocated.
+  Blob value; ///< Store: the value, in memory that the store allocated or
+              ///< borrowed.
   Condition condition;
   bool may_compress = true; ///< Store: where the store compresses at all.
   uint32_t wanted = 0; ///< Retrieve: bytes of the value that are needed. List:
@@ -146,6 +147,18 @@ public:
 
   /// @brief Allocate memory for a value.
   virtual Room allocate(uint32_t size) const;
+
+  /// @brief Take values from memory of the host where they lie, until it is
+  /// taken back.
+  /// @return Whether the store does so.
+  virtual bool lend(uint8_t *, uint64_t) { return false; }
+
+  /// @brief Take memory back that was lent, of which no request is under way.
+  virtual void take_back(uint8_t *) {}
+
+  /// @brief A value where it lies, for a request; no bytes unless its memory
+  /// was lent and the store will have it.
+  virtual Blob borrow(const uint8_t *, uint32_t) { return {}; }
 
   /// @brief Bytes of the largest value that it is known to take.
   virtual uint32_t value_max() const { return UINT32_MAX; }

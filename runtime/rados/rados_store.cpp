@@ -172,7 +172,7 @@ int RadosSession::send(Flight &flight, const Request &request) {
 
 /// The condition and the value are one operation: either both or neither.
 int RadosSession::store(Flight &flight, const Request &request) {
-  if (store_.adrift().is_full())
+  if (store_.is_adrift())
     return -ETIMEDOUT;
   flight.stored = std::static_pointer_cast<const Memory>(request.value.owner);
   const bufferlist value = payload_of(*flight.stored, request.value.size);
@@ -371,8 +371,9 @@ Answer RadosSession::answer(Flight &flight, Reply &reply) {
 
 void RadosSession::forget(Flight &flight) {
   if (flight.completion) {
-    if (flight.stored && flight.completion->get_return_value() < 0)
-      store_.adrift().add(std::move(flight.stored));
+    if (flight.stored)
+      store_.end_store(std::move(flight.stored),
+                       flight.completion->get_return_value() < 0);
     flight.completion->release();
   }
   flights_.erase(flight.place);
@@ -394,6 +395,20 @@ emulator::Room RadosStore::allocate(uint32_t size) const {
   } catch (const std::bad_alloc &) {
     return {};
   }
+}
+
+emulator::Blob RadosStore::borrow(const uint8_t *bytes, uint32_t size) {
+  std::shared_ptr<const Memory> memory = lending_.lend(bytes, size);
+  if (!memory)
+    return {};
+  return {reinterpret_cast<const uint8_t *>(memory->c_str()), size,
+          std::move(memory)};
+}
+
+void RadosStore::end_store(std::shared_ptr<const Memory> value, bool failed) {
+  lending_.part(value);
+  if (failed)
+    adrift_.add(std::move(value));
 }
 
 } // namespace xiokv::rados

@@ -12,6 +12,7 @@
 #include "adrift.h"
 #include "cluster.h"
 #include "flight.h"
+#include "lending.h"
 #include "lister.h"
 #include "memories.h"
 
@@ -49,6 +50,16 @@ public:
   /// @brief Memory that the cluster's messages are sent from as it is.
   emulator::Room allocate(uint32_t size) const override;
 
+  bool lend(uint8_t *memory, uint64_t bytes) override {
+    return lending_.add(memory, bytes);
+  }
+  void take_back(uint8_t *memory) override { lending_.remove(memory); }
+  emulator::Blob borrow(const uint8_t *bytes, uint32_t size) override;
+
+  /// @brief A Store has ended: messages read the host's memory no more.
+  /// @param failed Whether its message may wait for long.
+  void end_store(std::shared_ptr<const Memory> value, bool failed);
+
   uint32_t value_max() const override { return cluster_.value_max(); }
 
   /// @brief Zeros: a cluster tells the usage of pools, not of namespaces.
@@ -57,12 +68,16 @@ public:
   const Place &place() const { return place_; }
   Cluster &cluster() { return cluster_; }
   Lister &lister() { return lister_; }
-  Adrift &adrift() { return adrift_; }
+
+  /// @brief Whether so many values of Stores that failed wait in messages that
+  /// no more is to be sent.
+  bool is_adrift() { return adrift_.is_full(); }
 
 private:
   const Place place_;
   /// Before the cluster, whose messages are sent from it.
   const std::shared_ptr<Memories> memories_ = std::make_shared<Memories>();
+  Lending lending_;
   Cluster cluster_;
   Lister lister_;
   Adrift adrift_;

@@ -60,7 +60,7 @@ class Blocks:
         """Return a block for each fate."""
         count, stride = len(fates), stamps.padded(size)
         lead = _LEAD_BYTES * (version % 2)
-        memory = driver.allocate(lead + count * stride)
+        memory = driver.allocate(lead + count * stride, shared=True)
         stamps.fill(memory.view[lead:], count, version, seed)
         keys = [key_of(index) for index in range(count)]
         return cls(size, version, keys, fates, memory, lead + stride * np.arange(count))

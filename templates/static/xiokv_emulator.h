@@ -187,6 +187,22 @@ xiokv_emu *xiokv_emu_create_on(const struct xiokv_emu_config *config,
                                xiokv_emu_store *store, char *error,
                                size_t error_size);
 
+/// @brief Let a store take large values from memory of this process where they
+/// lie, until xiokv_emu_store_take_back; other values it copies.
+///
+/// It maps the pages a second time, and sends messages from there. As ever, a
+/// value may change once its command has completed or its queue is deleted:
+/// what a message holds for longer, the store copies then.
+/// @param memory Pages that are shared: of mmap with MAP_SHARED.
+/// @param bytes How many; of fewer than 64 KiB it takes none.
+/// @return 0, or -1 where it takes none: private pages, too few bytes, no room.
+int xiokv_emu_store_lend(xiokv_emu_store *store, void *memory, uint64_t bytes);
+
+/// @brief Take memory back before it is unmapped; no command of it is under
+/// way. What was not lent is nothing.
+/// @param memory As it was given to xiokv_emu_store_lend.
+void xiokv_emu_store_take_back(xiokv_emu_store *store, void *memory);
+
 /// @brief Close a store that no controller uses any more; NULL is none.
 void xiokv_emu_store_close(xiokv_emu_store *store);
 

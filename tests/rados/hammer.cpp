@@ -5,8 +5,9 @@
 ///
 /// Usage: hammer CONF POOL NAMESPACE ROUNDS. A value is one byte, repeated, so
 /// that a Retrieve that mixes two Stores shows. Requests and what a session
-/// wakes are freed as soon as it is closed, so that a late access shows. A
-/// second store gives up after a millisecond.
+/// wakes are freed as soon as it is closed, so that a late access shows. Large
+/// values are sent from memory that is lent, which is overwritten as soon as
+/// that is allowed. A second store gives up after a millisecond.
 #include "rados_store.h"
 
 #include <algorithm>
@@ -14,8 +15,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <thread>
+
+#include <sys/mman.h>
 
 namespace {
 
@@ -26,7 +30,9 @@ using xiokv::rados::RadosStore;
 constexpr uint32_t threads = 3;
 constexpr uint32_t depth = 24;
 constexpr uint32_t key_count = 8;
-constexpr uint32_t value_max = 20000;
+constexpr uint32_t copied_max = 20000;
+constexpr uint32_t lent_min = 64 << 10;
+constexpr uint32_t value_max = lent_min + 9000;
 
 [[noreturn]] void fail(const char *what) {
   std::fprintf(stderr, "hammer: %s\n", what);
@@ -56,12 +62,49 @@ private:
   bool rung_ = false;
 };
 
+/// Memory of a host for large values, one a slot, which end within a page.
+class Lent {
+public:
+  explicit Lent(ValueStore &store)
+      : store_(store), bytes_(static_cast<uint8_t *>(
+                           mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
+    if (bytes_ == MAP_FAILED || !store_.lend(bytes_, size))
+      fail("no memory that could be lent");
+  }
+  ~Lent() {
+    for (uint32_t slot = 0; slot < depth; ++slot)
+      spoil(slot);
+    store_.take_back(bytes_);
+    munmap(bytes_, size);
+  }
+
+  /// A value, or none where a message holds what was there before.
+  Blob value(uint32_t slot, uint32_t bytes, uint8_t what) {
+    std::memset(at(slot), what, bytes);
+    return store_.borrow(at(slot), bytes);
+  }
+
+  /// Make a value of it that nobody stores.
+  void spoil(uint32_t slot) {
+    std::iota(at(slot), at(slot) + value_max, uint8_t{0});
+  }
+
+private:
+  static constexpr size_t size = size_t{depth} * value_max;
+
+  uint8_t *at(uint32_t slot) { return bytes_ + size_t{slot} * value_max; }
+
+  ValueStore &store_;
+  uint8_t *const bytes_;
+};
+
 /// A session, and what it has in flight; both end at once.
 class Queue {
 public:
   Queue(ValueStore &store, bool in_time, uint32_t seed)
-      : store_(store), in_time_(in_time), random_(seed), requests_(depth),
-        busy_(depth), listed_(depth),
+      : store_(store), in_time_(in_time), random_(seed), lent_(store),
+        requests_(depth), busy_(depth), listed_(depth),
         session_(store.open([this] { bell_.ring(); })) {}
 
   void submit() {
@@ -98,7 +141,7 @@ private:
     request.key.bytes[0] = static_cast<uint8_t>(random_() % key_count);
     request.wanted = random_() % 3 == 0 ? value_max : random_() % value_max;
     if (request.operation == Operation::store)
-      request.value = value();
+      request.value = value(slot);
     request.condition.must_exist = random_() % 8 == 0;
     request.condition.must_not_exist =
         !request.condition.must_exist && random_() % 8 == 0;
@@ -111,11 +154,18 @@ private:
     session_->submit(request);
   }
 
-  Blob value() {
-    Room room = store_.allocate(random_() % value_max);
+  Blob value(uint32_t slot) {
+    const auto what = static_cast<uint8_t>(random_());
+    if (random_() % 3 == 0) {
+      const uint32_t size = lent_min + random_() % (value_max - lent_min);
+      const Blob value = lent_.value(slot, size, what);
+      if (value.bytes)
+        return value;
+    }
+    Room room = store_.allocate(random_() % copied_max);
     if (!room.bytes)
       fail("no memory");
-    std::memset(room.bytes, static_cast<int>(random_() % 256), room.blob.size);
+    std::memset(room.bytes, what, room.blob.size);
     return room.blob;
   }
 
@@ -124,6 +174,7 @@ private:
       fail("a reply to nothing");
     busy_[reply.token] = false;
     const Request &request = requests_[reply.token];
+    lent_.spoil(static_cast<uint32_t>(reply.token));
     const bool writes = request.operation == Operation::store;
     if (reply.answer != Answer::done && reply.answer != Answer::missing &&
         !(reply.answer == Answer::exists && writes) &&
@@ -148,6 +199,7 @@ private:
   ValueStore &store_;
   const bool in_time_;
   std::mt19937 random_;
+  Lent lent_;
   Bell bell_;
   std::vector<Request> requests_;
   std::vector<bool> busy_;

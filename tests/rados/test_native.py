@@ -133,6 +133,18 @@ def test_sessions_that_are_closed_in_flight_do_no_harm(
     assert min(map(int, done.stdout.split())) > 1000
 
 
+@pytest.mark.parametrize("sanitiser", ["thread", "address,undefined"])
+def test_memory_that_is_lent_is_the_hosts_again_when_its_command_ends(
+    sanitiser: str, tmp_path: Path
+) -> None:
+    units = (*INCLUDE, SOURCES / "lending.cpp", SOURCES / "memories.cpp", HERE / "lending.cpp")
+    done = run(
+        sanitised(tmp_path, sanitiser, *WARNINGS, *units, "-lrados"),
+        TSAN_OPTIONS="ignore_noninstrumented_modules=1",
+    )
+    assert done.stdout == "done\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sanitiser", ["thread", "address,undefined"])
 def test_openings_that_are_given_up_do_no_harm(

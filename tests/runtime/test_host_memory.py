@@ -22,9 +22,12 @@ def resident() -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("size", [0, 1, 4096, 4097, MIB])
-def test_memory_is_zeroed_on_a_page_boundary_and_of_the_size_asked_for(size: int) -> None:
-    memory = HostMemory(size)
+def test_memory_is_zeroed_on_a_page_boundary_and_of_the_size_asked_for(
+    size: int, shared: bool
+) -> None:
+    memory = HostMemory(size, shared=shared)
     assert memory.address % abi.PAGE_BYTES == 0
     assert memory.iova == memory.address
     assert memory.view.nbytes == size
