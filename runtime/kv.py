@@ -51,6 +51,7 @@ class KV(Closing):
     Attributes:
         limits: what controller and namespace allow.
         block_size: bytes of a slot, or None.
+        timeout: seconds without any completion after which a queue is given up.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class KV(Closing):
     ) -> None:
         """Create the queues; `attach` calls this."""
         self.block_size = block_size
-        self._timeout = timeout
+        self.timeout = timeout
         self._module = module
         self._fields = module.description.fields
         self._driver = module.driver
@@ -247,7 +248,7 @@ class KV(Closing):
         shape = Shape(count, sizes, offsets, None, self._transfer_max)
         slots = payloads.outputs_of(self._driver, out, shape)
         data = payloads.pack_payloads(packed, inputs, slots, self._transfer_max)
-        deadline = self._timeout if timeout is None else seconds("timeout", timeout)
+        deadline = self.timeout if timeout is None else seconds("timeout", timeout)
         return self._submit(
             Request(Operation.EXEC, packed, data.values, numbers, 0, deadline, stream, data)
         )
@@ -319,7 +320,7 @@ class KV(Closing):
         timeout: float | None = None,
         semantic: Mapping[str, Any] = MappingProxyType({}),
     ) -> Result:
-        deadline = self._timeout if timeout is None else seconds("timeout", timeout)
+        deadline = self.timeout if timeout is None else seconds("timeout", timeout)
         bits = pack_semantic(self._fields, command, semantic, len(keys))
         return self._submit(Request(command, keys, values, bits, options, deadline, stream))
 
