@@ -45,6 +45,9 @@ class KV(Closing):
     once, and its result waits where it has to. Calls may come from any thread: their
     batches run one after the other.
 
+    An interrupt cancels the batch of a call without a stream and is raised when it has ended;
+    a second one is raised at once, and the next call then waits for what is left of the batch.
+
     A batch needs 37 bytes a key beside its values. They are allocated ahead and used again;
     a batch that is larger than any before waits for those that run.
 
