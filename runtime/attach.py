@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from xiokv.runtime import abi
 from xiokv.runtime.arguments import integer, seconds
 from xiokv.runtime.buffers import ALIGNMENT
-from xiokv.runtime.controller import Controller, Limits
+from xiokv.runtime.controller import Controller, Limits, patience_of
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.kv import KV
@@ -67,7 +67,7 @@ def attach(
     if controller is None:
         raise ArgumentFault("queues are created on a controller: give one, or give queues")
     _check_block_size(block_size, controller.limits(nsid))
-    timeout = _deadline(timeout, getattr(controller, "patience", 0.0))
+    timeout = _deadline(timeout, patience_of(controller))
     count = integer("queues", queues)
     modes = memory_modes(memory_mode, count)
     open_queues = partial(

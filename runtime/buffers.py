@@ -65,6 +65,7 @@ class Shape:
         block_size: bytes of a slot as attached, or None.
         size_max: largest size that one command may carry.
         copy: whether memory that the controller does not reach may be copied.
+        what: what messages call one of them: a "value", or the "slot" for one.
     """
 
     count: int
@@ -73,6 +74,7 @@ class Shape:
     block_size: int | None
     size_max: int
     copy: bool = False
+    what: str = "value"
 
 
 def values_to_store(driver: Driver, given: Any, shape: Shape) -> Values:
@@ -91,7 +93,7 @@ def slots_to_fill(driver: Driver, out: Any, shape: Shape) -> Values:
     memory = span_of("out", out, driver.exchange)
     if not memory.writable:
         raise ArgumentFault("out is read-only; give a buffer that can be written")
-    values = _placed(driver, "out", memory, shape)
+    values = _placed(driver, "out", memory, replace(shape, what="slot"))
     if values.offsets is not None:
         sizes = np.full(shape.count, values.size) if values.sizes is None else values.sizes
         _check_apart(values.offsets, sizes)
@@ -114,7 +116,7 @@ def _joined(driver: Driver, given: Sequence[Any], shape: Shape) -> Values:
         raise ArgumentFault(f"a list of values holds buffers in one piece each: {error}") from None
     for items in set(map(_FORMAT, views)):
         check_format("a list of values", items)
-    _check_sizes(sizes, shape.block_size or shape.size_max, shape.size_max)
+    _check_sizes(sizes, shape, shape.block_size or shape.size_max)
     offsets = np.cumsum(sizes + pads) - (sizes + pads)
     memory = span_of("values", joined)
     return Values(memory, sizes, 0, offsets, 0, staged=not driver.reaches("values", memory))
@@ -132,7 +134,7 @@ def _placed(driver: Driver, name: str, memory: Span, shape: Shape) -> Values:
             " does not reach: give memory of the GPU, page-locked memory (pin_memory() in"
             " PyTorch) or a buffer of Module.empty(), or say copy=True"
         )
-    _check_aligned(name, values, 0 if staged else memory.address)
+    _check_aligned(name, values, 0 if staged else memory.address, shape.what)
     return replace(values, staged=staged)
 
 
@@ -146,7 +148,7 @@ def _at_offsets(memory: Span, shape: Shape) -> Values:
     if wrong.any():
         index = int(wrong.argmax())
         raise ArgumentFault(
-            f"value {index} of {size if sizes is None else sizes[index]} bytes at offset"
+            f"{shape.what} {index} of {size if sizes is None else sizes[index]} bytes at offset"
             f" {offsets[index]} leaves the buffer of {memory.size} bytes"
         )
     return Values(memory, sizes, size, offsets, 0)
@@ -166,7 +168,7 @@ def _in_slots(name: str, memory: Span, shape: Shape) -> Values:
 def _slot(name: str, total: int, shape: Shape) -> int:
     """Return the slot size that divides a buffer evenly among the keys."""
     if total == 0 and shape.sizes is None:
-        raise ArgumentFault(f"{name} is empty; for values of no bytes say sizes=0")
+        raise ArgumentFault(f"{name} is empty; for {shape.what}s of no bytes say sizes=0")
     if total % shape.count:
         raise ArgumentFault(
             f"{name} has {total} bytes, which {shape.count} keys do not share evenly; give"
@@ -179,35 +181,37 @@ def _sizes(given: Any, shape: Shape, slot: int) -> tuple[Ints | None, int]:
     """Return a size a key, or None and one size for all."""
     if isinstance(given, (int, np.integer)):
         size = integers("sizes", [given], 1)
-        _check_sizes(size, slot, shape.size_max)
+        _check_sizes(size, shape, slot)
         return None, int(size[0])
     sizes = integers("sizes", given, shape.count)
-    _check_sizes(sizes, slot, shape.size_max)
+    _check_sizes(sizes, shape, slot)
     return sizes, 0
 
 
-def _check_sizes(sizes: Ints, slot: int, size_max: int) -> None:
-    wrong = (sizes < 0) | (sizes > min(slot, size_max))
+def _check_sizes(sizes: Ints, shape: Shape, slot: int) -> None:
+    most = min(slot, shape.size_max)
+    wrong = (sizes < 0) | (sizes > most)
     if not wrong.any():
         return
     index = int(wrong.argmax())
-    limit = "its slot holds" if slot < size_max else "one command may carry here"
+    has, holds = ("has", "its slot holds") if shape.what == "value" else ("is to take", "it holds")
+    limit = holds if slot < shape.size_max else "one command may carry here"
     raise ArgumentFault(
-        f"value {index} has {sizes[index]} bytes; 0 to {min(slot, size_max)} are what {limit}"
+        f"{shape.what} {index} {has} {sizes[index]} bytes; 0 to {most} are what {limit}"
     )
 
 
-def _check_aligned(name: str, values: Values, begin: int) -> None:
+def _check_aligned(name: str, values: Values, begin: int, what: str) -> None:
     if begin % ALIGNMENT:
         raise ArgumentFault(
-            f"{name} begins at address {begin:#x}; a value begins at a multiple of {ALIGNMENT}"
+            f"{name} begins at address {begin:#x}; a {what} begins at a multiple of {ALIGNMENT}"
         )
     starts = values.stride if values.offsets is None else values.offsets
     wrong = np.atleast_1d(starts) % ALIGNMENT != 0
     if wrong.any():
-        what = f"slots of {starts}" if values.offsets is None else f"offset {_first(starts, wrong)}"
+        seen = f"slots of {starts}" if values.offsets is None else f"offset {_first(starts, wrong)}"
         raise ArgumentFault(
-            f"{what} bytes: a value begins at a multiple of {ALIGNMENT}; pad the values, or give"
+            f"{seen} bytes: a {what} begins at a multiple of {ALIGNMENT}; pad the {what}s, or give"
             " offsets that are"
         )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from xiokv.runtime.arguments import number
 from xiokv.runtime.drivers.base import Driver
+from xiokv.runtime.errors import ArgumentFault
 from xiokv.runtime.memory_mode import HOST_MEMORY, MemoryMode
 
 
@@ -61,11 +64,7 @@ class CreatedQueue:
 
 
 class Controller(Protocol):
-    """A controller that the runtime can attach to.
-
-    One that ends a command itself where what is behind it does not answer has an attribute
-    ``patience``: after how many seconds.
-    """
+    """A controller that the runtime can attach to; some are `Patient` as well."""
 
     def connect(self, driver: Driver) -> None:
         """Let the driver's device reach the doorbells, and reach that device's memory.
@@ -81,3 +80,28 @@ class Controller(Protocol):
 
     def delete_queue(self, qid: int) -> None:
         """Delete a queue pair; on return the controller touches none of its memory."""
+
+
+@runtime_checkable
+class Patient(Protocol):
+    """What a controller is, too, that ends commands itself where what is behind it is silent."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which it ends a command; 0 for never."""
+
+
+def patience_of(controller: Controller) -> float:
+    """Return the seconds after which a controller ends a command itself; 0 for never.
+
+    Raises:
+        ArgumentFault: its ``patience`` is no time.
+    """
+    if not isinstance(controller, Patient):
+        return 0.0
+    patience = number("the controller's patience", controller.patience)
+    if not 0 <= patience < math.inf:
+        raise ArgumentFault(
+            f"the controller's patience is {patience}; allowed are seconds, and 0 for never"
+        )
+    return patience

@@ -45,12 +45,16 @@ class KV(Closing):
     once, and its result waits where it has to. Calls may come from any thread: their
     batches run one after the other.
 
+    An interrupt cancels the batch of a call without a stream and is raised when it has ended;
+    a second one is raised at once, and the next call then waits for what is left of the batch.
+
     A batch needs 37 bytes a key beside its values. They are allocated ahead and used again;
     a batch that is larger than any before waits for those that run.
 
     Attributes:
         limits: what controller and namespace allow.
         block_size: bytes of a slot, or None.
+        timeout: seconds without any completion after which a queue is given up.
     """
 
     def __init__(
@@ -63,7 +67,7 @@ class KV(Closing):
     ) -> None:
         """Create the queues; `attach` calls this."""
         self.block_size = block_size
-        self._timeout = timeout
+        self.timeout = timeout
         self._module = module
         self._fields = module.description.fields
         self._driver = module.driver
@@ -247,7 +251,7 @@ class KV(Closing):
         shape = Shape(count, sizes, offsets, None, self._transfer_max)
         slots = payloads.outputs_of(self._driver, out, shape)
         data = payloads.pack_payloads(packed, inputs, slots, self._transfer_max)
-        deadline = self._timeout if timeout is None else seconds("timeout", timeout)
+        deadline = self.timeout if timeout is None else seconds("timeout", timeout)
         return self._submit(
             Request(Operation.EXEC, packed, data.values, numbers, 0, deadline, stream, data)
         )
@@ -319,7 +323,7 @@ class KV(Closing):
         timeout: float | None = None,
         semantic: Mapping[str, Any] = MappingProxyType({}),
     ) -> Result:
-        deadline = self._timeout if timeout is None else seconds("timeout", timeout)
+        deadline = self.timeout if timeout is None else seconds("timeout", timeout)
         bits = pack_semantic(self._fields, command, semantic, len(keys))
         return self._submit(Request(command, keys, values, bits, options, deadline, stream))
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from xiokv.generated.nvme_kv import Status
 from xiokv.runtime.abi import Outcome
 from xiokv.runtime.deletion import gone_by
 from xiokv.runtime.emulator.options import pool_of
@@ -169,9 +170,10 @@ def check_answers(kv: KV) -> None:
     Raises:
         RuntimeFault: it does not.
     """
-    (status,) = kv.exist([b"\0"], timeout=PATIENCE).status
-    if status not in (Outcome.OK, Outcome.MISSING):
-        raise RuntimeFault(f"the store does not answer: {Outcome(status).name}")
+    result = kv.exist([b"\0"], timeout=PATIENCE)
+    answers = result.status[0] not in (Outcome.TIMEOUT, Outcome.CANCELLED)
+    if not answers or result.nvme_status["sc"][0] == Status.NAMESPACE_NOT_READY:
+        raise RuntimeFault(f"the store does not answer: {result}")
 
 
 def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> Iterator[int]:
@@ -179,7 +181,12 @@ def delete_until(kv: KV, keys: Sequence[bytes] | Any, until: float) -> Iterator[
 
     Yields:
         How many are not known to be gone, at most; all of these are the first ones.
+
+    Raises:
+        RuntimeFault: the store does not answer, so that nothing was deleted.
     """
+    # Else it would carry out what was given up when it is back.
+    check_answers(kv)
     step = sum(int(pair.record.window) for pair in kv.queues)
     left = len(keys)
     while left and (seconds := until - time.monotonic()) > 0:

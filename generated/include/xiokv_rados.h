@@ -28,7 +28,8 @@ struct xiokv_rados_config {
       struct_size; ///< sizeof(struct xiokv_rados_config); another: refused.
   uint32_t flags;  ///< enum xiokv_rados_flags.
   /// Milliseconds after which a command that the cluster has not answered gets
-  /// status 82h, Namespace Not Ready; 1 or more.
+  /// status 82h, Namespace Not Ready; 1 or more. Queues on the controller are
+  /// to be given up later: see xiokv_attach_config.timeout_ns.
   uint32_t timeout_ms;
   uint32_t connect_timeout_ms; ///< To reach a monitor; 1 or more.
   const char *pool;            ///< Its name; there is no default.

@@ -69,11 +69,16 @@ void pack_keys(const xiokv_key *keys, const Rules &rules, uint32_t least,
     packed.lengths[i] = static_cast<uint8_t>(keys[i].length);
 }
 
-void check_begin(const char *what, uint64_t number) {
+/// What messages call a value, or the slot that one goes to.
+const char *name_of(uint32_t opcode) {
+  return opcode == XIOKV_OPC_STORE ? "value" : "slot";
+}
+
+void check_begin(uint32_t opcode, const char *what, uint64_t number) {
   if (number % value_alignment != 0)
     refuse(XIOKV_E_ARGUMENT,
-           "%s %" PRIu64 ": a value begins at a multiple of %" PRIu64 " bytes",
-           what, number, value_alignment);
+           "%s %" PRIu64 ": a %s begins at a multiple of %" PRIu64 " bytes",
+           what, number, name_of(opcode), value_alignment);
 }
 
 uint64_t stride_of(const xiokv_request &request) {
@@ -87,18 +92,21 @@ uint64_t stride_of(const xiokv_request &request) {
   return request.buffer_size / request.count;
 }
 
-void check_value(uint32_t index, uint64_t begin, uint64_t size, uint64_t slot,
-                 uint64_t most, size_t buffer_size) {
+void check_value(uint32_t opcode, uint32_t index, uint64_t begin, uint64_t size,
+                 uint64_t slot, uint64_t most, size_t buffer_size) {
+  const bool stores = opcode == XIOKV_OPC_STORE;
+  const char *const holds = stores ? "its slot holds" : "it holds";
   if (size > most || size > slot)
     refuse(XIOKV_E_VALUE_SIZE,
-           "value %u has %" PRIu64 " bytes; 0 to %" PRIu64 " are what %s",
-           index, size, std::min(slot, most),
-           slot < most ? "its slot holds" : "one command may carry here");
+           "%s %u %s %" PRIu64 " bytes; 0 to %" PRIu64 " are what %s",
+           name_of(opcode), index, stores ? "has" : "is to take", size,
+           std::min(slot, most),
+           slot < most ? holds : "one command may carry here");
   if (begin > buffer_size || size > buffer_size - begin)
     refuse(XIOKV_E_ARGUMENT,
-           "value %u of %" PRIu64 " bytes at %" PRIu64
+           "%s %u of %" PRIu64 " bytes at %" PRIu64
            " leaves the buffer of %zu bytes",
-           index, size, begin, buffer_size);
+           name_of(opcode), index, size, begin, buffer_size);
 }
 
 /// Refuse slots that overlap: which value one ends up with would be chance.
@@ -132,7 +140,8 @@ void pack_values(uint32_t opcode, const xiokv_request &request,
   if (request.sizes == nullptr && request.buffer_size == 0)
     refuse(XIOKV_E_ARGUMENT,
            "buffer_size is 0; give that of the buffer, or sizes where all "
-           "values have 0 bytes");
+           "%ss have 0 bytes",
+           name_of(opcode));
   if (placed && request.stride != 0)
     refuse(XIOKV_E_ARGUMENT, "offsets and stride: give one of both");
   if (placed && request.sizes == nullptr && request.size == 0)
@@ -142,14 +151,14 @@ void pack_values(uint32_t opcode, const xiokv_request &request,
   for (uint32_t i = 0; i < packed.count; ++i) {
     const uint64_t begin = placed ? request.offsets[i] : i * stride;
     const uint64_t size = request.sizes != nullptr ? request.sizes[i] : one;
-    check_begin("offset", begin);
-    check_value(i, begin, size, placed ? most : stride, most,
+    check_begin(opcode, "offset", begin);
+    check_value(opcode, i, begin, size, placed ? most : stride, most,
                 request.buffer_size);
   }
   if (request.buffer_size != 0)
     need(request.buffer, "buffer");
   packed.buffer = reinterpret_cast<uintptr_t>(request.buffer);
-  check_begin("address", packed.buffer);
+  check_begin(opcode, "address", packed.buffer);
   packed.stride = stride;
   if (request.sizes != nullptr)
     packed.sizes.assign(request.sizes, request.sizes + packed.count);

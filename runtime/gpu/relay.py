@@ -14,7 +14,7 @@ from ctypes import sizeof
 from typing import TYPE_CHECKING
 
 from xiokv.runtime.closing import Closing
-from xiokv.runtime.controller import Controller, CreatedQueue, Limits, Rings
+from xiokv.runtime.controller import Controller, CreatedQueue, Limits, Rings, patience_of
 from xiokv.runtime.drivers.base import Driver, Memory
 from xiokv.runtime.drivers.side_kernel import Waiting
 from xiokv.runtime.errors import ArgumentFault, RuntimeFault
@@ -149,8 +149,7 @@ class Relay(Closing):
     @property
     def patience(self) -> float:
         """Seconds after which the controller ends a command itself; 0 for never."""
-        patience: float = getattr(self._controller, "patience", 0.0)
-        return patience
+        return patience_of(self._controller)
 
     def limits(self, nsid: int) -> Limits:
         """Return the limits for a namespace."""

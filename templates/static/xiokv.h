@@ -199,8 +199,10 @@ struct xiokv_attach_config {
   uint32_t reserved; ///< 0.
   uint64_t max_transfer; ///< Largest buffer of one command; what the limits and
                          ///< 256 MiB of PRP lists a queue allow.
-  uint64_t timeout_ns;   ///< Time without any completion after which a queue is
-                         ///< given up; 5 s.
+  /// Time without any completion after which a queue is given up; 5 s. It is to
+  /// be more than the time after which the controller ends a command itself,
+  /// such as xiokv_rados_config.timeout_ms of the store below it.
+  uint64_t timeout_ns;
 };
 
 /// @brief Create queues on a controller.
@@ -280,7 +282,7 @@ struct xiokv_request {
                ///< have sizes.
   struct xiokv_stream *stream; ///< Where to run it; in the calling thread, or
                                ///< for xiokv_start in one of the context.
-  uint64_t timeout_ns;         ///< Time without any completion; as attached.
+  uint64_t timeout_ns;         ///< As of xiokv_attach_config; as attached.
   struct xiokv_reserved semantic; ///< Bits for the places of the profile's
                                   ///< fields, in place in their dwords; 0.
 };

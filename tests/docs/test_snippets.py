@@ -17,6 +17,7 @@ from xiokv.runtime import toolchain
 
 from .pages import ALL, PAGES, PATH, ROOT, Block, blocks_of
 
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 RUNNERS = {"bash": ("bash", "-euo", "pipefail"), "python": (sys.executable,)}
 SECONDS = 120
 COPY_MARK = "<!-- runs in a copy of the checkout -->"
@@ -84,6 +85,22 @@ def _run(blocks: list[Block], project: Path, folder: Path) -> None:
             assert block.text in done.stdout, f"{block.place} shows what was not printed"
 
 
+def _compile_both_ways(block: Block, project: Path) -> None:
+    """Compile what a page shows as C, as C++ too: whoever copies it may have either."""
+    for compiler, standard, language in (("gcc", "c11", "c"), ("g++", "c++17", "c++")):
+        if shutil.which(compiler) is None:
+            continue
+        command = [compiler, f"-std={standard}", *WARNINGS, "-x", language, "-fsyntax-only"]
+        done = subprocess.run(
+            [*command, "-I", "generated/include", block.tag("file")],
+            cwd=project,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{block.place} by {compiler}:\n{done.stderr}"
+
+
 def _prepare(page: Path, project: Path) -> None:
     """Make the folder of a reader who follows a page: a repository, empty or a copy of this."""
     (project / ".git").mkdir(parents=True)
@@ -107,6 +124,9 @@ def _follow(page: Path, folder: Path) -> None:
             (project / blocks[0].tag("file")).write_text(blocks[0].text, encoding="utf-8")
         else:
             _run(blocks, project, folder)
+    for block in blocks_of(page):
+        if block.tag("file").endswith(".c"):
+            _compile_both_ways(block, project)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -131,6 +151,10 @@ BROKEN = {
     "a command that fails": ("```bash\nfalse\ntrue\n```\n", "page.md:2 and what follows"),
     "a failure in a pipe": ("```bash\nfalse | true\n```\n", "page.md:2 and what follows"),
     "an exception": ("\n```python\nx = 1\n```\n```python\ny\n```\n", "line 6.*NameError"),
+    "C that is no C++": (
+        "```c file=a.c\nstruct a { int b; };\nstruct a c = {.b = 1};\n```\n",
+        r"page.md:2 by g\+\+.*designated",
+    ),
     "another output": ("```bash\necho a\n```\n```text output\nb\n```\n", "page.md:5 shows"),
 }
 

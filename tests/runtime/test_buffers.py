@@ -100,9 +100,17 @@ REFUSED: dict[str, tuple[Any, Shape, str]] = {
     "too small": (bytearray(31), shape(4, block=8), "31 bytes.*block_size 8 need 32"),
     "uneven": (bytearray(30), shape(4), "30 bytes, which 4 keys do not share evenly"),
     "empty": (bytearray(), shape(2), "is empty.*sizes=0"),
-    "size past its slot": (bytearray(32), shape(2, sizes=[16, 17]), "value 1 has 17 bytes.*slot"),
-    "size past its block": (bytearray(99), shape(2, sizes=9, block=8), "value 0 has 9 bytes"),
-    "negative size": (bytearray(32), shape(2, sizes=[-1, 1]), "value 0 has -1 bytes"),
+    "size past its slot": (
+        bytearray(32),
+        shape(2, sizes=[16, 17]),
+        "1 (has|is to take) 17 bytes; 0 to 16",
+    ),
+    "size past its block": (
+        bytearray(99),
+        shape(2, sizes=9, block=8),
+        "0 (has|is to take) 9 bytes",
+    ),
+    "negative size": (bytearray(32), shape(2, sizes=[-1, 1]), "0 (has|is to take) -1 bytes"),
     "size past a command": (bytearray(2 << 20), shape(1), "1048576 are what one command"),
     "size of 2**32": (bytearray(32), shape(1, sizes=[2**32]), "4294967296 bytes"),
     "size of 2**64": (bytearray(32), shape(1, sizes=[2**64 - 1]), "past any that is allowed"),
@@ -127,6 +135,46 @@ REFUSED: dict[str, tuple[Any, Shape, str]] = {
 def test_what_cannot_be_reached_is_refused(given: Any, how: Shape, said: str, placed: Any) -> None:
     with pytest.raises(ArgumentFault, match=f"(?s){said}"):
         placed(HOST, given, how)
+
+
+# Of each the words for a value, those for a slot, and how they come about.
+WORDS: dict[str, tuple[int, Shape, str, str]] = {
+    "past its slot": (
+        *(32, shape(2, sizes=[16, 17])),
+        *("value 1 has 17 bytes; 0 to 16 are what its slot holds", "slot 1 is to take 17 bytes"),
+    ),
+    "past a command": (
+        *(2 << 20, shape(1)),
+        *(
+            "value 0 has 2097152 bytes",
+            "slot 0 is to take 2097152 bytes; 0 to 1048576 are what one",
+        ),
+    ),
+    "negative": (
+        *(32, shape(2, sizes=-1)),
+        *("value 0 has -1 bytes", "slot 0 is to take -1 bytes; 0 to 16 are what it holds"),
+    ),
+    "past the end": (
+        *(32, shape(1, sizes=8, offsets=[28])),
+        *("value 0 of 8 bytes at offset 28 leaves", "slot 0 of 8 bytes at offset 28 leaves"),
+    ),
+    "no bytes": (0, shape(2), "for values of no bytes", "for slots of no bytes"),
+    "odd slots": (
+        *(20, shape(4, sizes=1)),
+        *("a value begins at .* pad the values", "a slot begins at .* pad the slots"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("size", "how", "value", "slot"), WORDS.values(), ids=WORDS)
+def test_what_a_store_calls_a_value_is_a_slot_of_a_retrieve(
+    size: int, how: Shape, value: str, slot: str
+) -> None:
+    with pytest.raises(ArgumentFault, match=value):
+        values_to_store(HOST, bytearray(size), how)
+    with pytest.raises(ArgumentFault, match=slot) as fault:
+        slots_to_fill(HOST, bytearray(size), how)
+    assert "value" not in str(fault.value)
 
 
 @pytest.mark.parametrize("value", [np.array([None]), memoryview(RECORDS)])

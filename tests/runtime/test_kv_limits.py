@@ -123,7 +123,7 @@ CALLS: dict[str, tuple[dict[str, Any], dict[str, Any], Any, str]] = {
         {"mdts": 1},
         {},
         lambda kv: kv.retrieve([b"a"], bytearray(8196)),
-        "value 0 has 8196 bytes; 0 to 8192",
+        "slot 0 is to take 8196 bytes; 0 to 8192",
     ),
     "store above the block": (
         {},

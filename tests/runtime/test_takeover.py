@@ -197,3 +197,31 @@ def test_an_interrupt_in_mid_batch_ends_a_process_within_the_deadline(in_mid_bat
     _, error = interrupted.communicate(timeout=60)
     assert "KeyboardInterrupt" in error
     assert interrupted.returncode == -signal.SIGINT
+
+
+# A command is late, and goes on half a second after the second interrupt was raised.
+TWICE = """
+import ctypes, os, signal, threading, time
+from xiokv.runtime import Emulator, load
+def interrupt():
+    doorbell = ctypes.c_uint32.from_address(kv.queues.pairs[0].record.sq_doorbell)
+    while doorbell.value == 0:
+        pass
+    for _ in range(2):
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+with Emulator() as emulator, load().attach(emulator, timeout=60) as kv:
+    emulator.fault("delay", amount=50_000_000, count=1)
+    threading.Thread(target=interrupt).start()
+    try:
+        kv.exist([b"key"])
+    except KeyboardInterrupt:
+        print("raised", kv.queues.pairs[0].report["completed"])
+    threading.Timer(0.5, emulator.clear_faults).start()
+    print(kv.exist([b"key"] * 2).counts, kv.queues.pairs[0].report["completed"])
+"""
+
+
+def test_a_second_interrupt_is_raised_at_once_and_the_next_call_waits_for_the_batch(python) -> None:
+    out, error = python(TWICE).communicate(timeout=60)
+    assert (out, error) == ("raised 0\n{<Outcome.MISSING: 3>: 2} 3\n", "")

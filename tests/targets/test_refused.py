@@ -24,12 +24,16 @@ def test_attach_refuses(target: Target, controller: Any, options: Any, said: str
         target.attach(controller, **options)
 
 
-@pytest.mark.parametrize("command", ["store", "retrieve"])
-def test_a_value_above_mdts_is_refused(target: Target, place: Place, command: str) -> None:
+@pytest.mark.parametrize(
+    ("command", "what"), [("store", "value 0 has"), ("retrieve", "slot 0 is to take")]
+)
+def test_a_value_above_mdts_is_refused(
+    target: Target, place: Place, command: str, what: str
+) -> None:
     """The message says how much is allowed, and no command was sent."""
     controller, kv = target.attach({"mdts": 1})
     values = target.module.empty(8196, place=place)
-    with pytest.raises(ArgumentFault, match="value 0 has 8196 bytes; 0 to 8192"):
+    with pytest.raises(ArgumentFault, match=f"{what} 8196 bytes; 0 to 8192"):
         getattr(kv, command)([b"a"], values)
     assert controller.counters().commands == 0
 

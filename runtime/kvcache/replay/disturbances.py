@@ -28,7 +28,8 @@ from xiokv.runtime.log import log
 from xiokv.runtime.operation import Operation
 from xiokv.runtime.testing import Rig
 
-#: Seconds without a completion after which a queue is given up where faults are injected.
+#: Seconds without a completion after which a queue is given up where faults are injected; on
+#: a pool these are after the store's own.
 TIMEOUT = 0.4
 #: Share of the plans that something happens to.
 SHARE = 0.7
@@ -185,7 +186,8 @@ class Disturbances:
 
     def _overdue(self, span: DonorSpan) -> None:
         self._must_recover = True
-        self.stage.rig.faults.delay(self._keys(span), 4 * TIMEOUT, Operation.RETRIEVE)
+        overdue = 4 * self.stage.rig.kv.timeout
+        self.stage.rig.faults.delay(self._keys(span), overdue, Operation.RETRIEVE)
 
     def _dropped(self, span: DonorSpan) -> None:
         self._must_recover = True

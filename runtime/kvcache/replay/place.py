@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from xiokv.runtime.bench.cores import serving
-from xiokv.runtime.controller import Controller
+from xiokv.runtime.controller import Controller, patience_of
 from xiokv.runtime.emulator import Emulator
 from xiokv.runtime.emulator.options import STORES
 from xiokv.runtime.errors import ArgumentFault
@@ -98,14 +98,17 @@ def open_place(where: Where) -> Iterator[Place]:
         return
     module = load("host" if where.device else where.target)
     controller = passthrough(where.device) if where.device else _embedded(where, module)
-    with_pool = where.store != MEMORY  # it has a deadline of its own
-    timeout = TIMEOUT if where.faults else None if with_pool else _PATIENCE
-    with (
-        controller,
-        module.attach(controller, queues=where.queues, depth=where.depth, timeout=timeout) as kv,
-    ):
+    options = {"queues": where.queues, "depth": where.depth, "timeout": _timeout(where, controller)}
+    with controller, module.attach(controller, **options) as kv:
         storage = KvStorage(kv, where.keyspace, clock=clock, address=where.device or "")
         yield Place(storage, clock, module, _rig(where, module, controller, kv))
+
+
+def _timeout(where: Where, controller: Controller) -> float | None:
+    """Return after how many seconds a queue is given up: not before the store gives an answer."""
+    if where.faults:
+        return patience_of(controller) + TIMEOUT
+    return _PATIENCE if where.store == MEMORY else None
 
 
 def _rig(where: Where, module: Module, controller: Controller, kv: KV) -> Rig | None:

@@ -157,9 +157,14 @@ class Replay:
 
     def clear(self, until: float) -> None:
         """Take the donors of a replay away that was cut off: see `leftovers.Stored`."""
-        if self._place.rig is not None:
-            self._place.rig.faults.recover()
-            check_answers(self._place.rig.kv)
+        storage, rig = self._place.storage, self._place.rig
+        if isinstance(storage, KvStorage):
+            kv = storage.blocks.kv
+            if self._disturbances is not None and rig is not None:
+                rig.faults.recover()
+            else:  # the controller is well: what is under way may end
+                kv.reset()
+            check_answers(kv)
         self._shelf.clear(until)
 
     def _clear(self) -> None:

@@ -34,18 +34,28 @@ static void requests(struct xiokv_ctx *ctx) {
   key = make_key("a");
   bad = good;
   bad.size = (size_t)1 << 33;
-  CHECK_REFUSED(xiokv_store(ctx, &bad, NULL), XIOKV_E_VALUE_SIZE, "slot");
+  CHECK_REFUSED(xiokv_store(ctx, &bad, NULL), XIOKV_E_VALUE_SIZE,
+                "value 0 has 8589934592 bytes; 0 to 64 are what its slot");
+  CHECK_REFUSED(xiokv_retrieve(ctx, &bad, NULL), XIOKV_E_VALUE_SIZE,
+                "slot 0 is to take 8589934592 bytes; 0 to 64 are what it");
   bad.buffer_size = bad.size;
   CHECK_REFUSED(xiokv_store(ctx, &bad, NULL), XIOKV_E_VALUE_SIZE,
                 "0 to 1048576 are what one command may carry");
+  CHECK_REFUSED(
+      xiokv_retrieve(ctx, &bad, NULL), XIOKV_E_VALUE_SIZE,
+      "slot 0 is to take 8589934592 bytes; 0 to 1048576 are what one");
   bad = good;
   bad.stride = 128;
   CHECK_REFUSED(xiokv_store(ctx, &bad, NULL), XIOKV_E_ARGUMENT,
-                "leaves the buffer of 64 bytes");
+                "value 0 of 128 bytes at 0 leaves the buffer of 64 bytes");
+  CHECK_REFUSED(xiokv_retrieve(ctx, &bad, NULL), XIOKV_E_ARGUMENT,
+                "slot 0 of 128 bytes at 0 leaves the buffer of 64 bytes");
   bad = good;
   bad.buffer = block + 1;
   CHECK_REFUSED(xiokv_store(ctx, &bad, NULL), XIOKV_E_ARGUMENT,
-                "multiple of 4");
+                "a value begins at a multiple of 4");
+  CHECK_REFUSED(xiokv_retrieve(ctx, &bad, NULL), XIOKV_E_ARGUMENT,
+                "a slot begins at a multiple of 4");
   bad = good;
   bad.options = 1u << 7;
   CHECK_REFUSED(xiokv_store(ctx, &bad, NULL), XIOKV_E_OPTIONS, "0x80");
