@@ -19,7 +19,7 @@ from .pages import ALL, PAGES, PATH, ROOT, Block, blocks_of
 
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 RUNNERS = {"bash": ("bash", "-euo", "pipefail"), "python": (sys.executable,)}
-SECONDS = 120
+SECONDS = 300
 COPY_MARK = "<!-- runs in a copy of the checkout -->"
 COPIED = (
     *("codegen", "templates", "generated", "runtime", "scripts/pkg", "tests/data"),
