@@ -104,7 +104,7 @@ def _measured(
     rounds = in_turns(cases, lab.scale.samples)
     if not cpu:
         return count, rounds, {}
-    setup = [beside.setup() for _ in range(lab.scale.samples)]
+    setup = [beside.setup() for _ in range(lab.scale.setups)]
     alone = tuple(map(statistics.median, zip(*setup, strict=True)))
     return count, rounds, {RADOS_BENCH: alone}
 
