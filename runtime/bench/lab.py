@@ -35,6 +35,7 @@ class Scale:
         bytes: most bytes of values of a run.
         store_seconds: what storing into a cluster is to take in a round.
         store_bytes: most bytes of values of such a round.
+        setups: runs of the program beside with a single value.
     """
 
     samples: int = 5
@@ -44,6 +45,7 @@ class Scale:
     bytes: int = 256 * _MIB
     store_seconds: float = 2.0
     store_bytes: int = 512 * _MIB
+    setups: int = 5
 
 
 FULL = Scale()
@@ -55,6 +57,7 @@ QUICK = Scale(
     bytes=8 * _MIB,
     store_seconds=0.1,
     store_bytes=8 * _MIB,
+    setups=1,
 )
 
 

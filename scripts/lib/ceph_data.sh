@@ -116,14 +116,23 @@ make_pool() {
     admin rados -p "$pool" ls
 }
 
-# make_groups: have the monitor make all placement groups anew, when the OSD is back.
+# make_groups: have the monitor make all placement groups anew, when the OSD is back; one
+# process is given all commands, and does not fail by one that does.
 make_groups() {
+    local said
+    said=$(group_commands | timeout "$start_seconds" ceph --conf "$conf" 2>&1) &&
+        ! grep -q '^Error' <<<"$said" && return
+    echo "$said" >&2
+    return 1
+}
+
+# group_commands: print a command for each placement group.
+group_commands() {
     local line number
     while read -r line; do
         [[ $line =~ ^pool\ ([0-9]+)\ .*\ pg_num\ ([0-9]+)\  ]] || continue
         for ((number = 0; number < BASH_REMATCH[2]; number++)); do
-            admin ceph osd force-create-pg "$(printf %d.%x "${BASH_REMATCH[1]}" "$number")" \
-                --yes-i-really-mean-it
+            printf 'osd force-create-pg %d.%x --yes-i-really-mean-it\n' "${BASH_REMATCH[1]}" "$number"
         done
     done < <(timeout "$start_seconds" ceph --conf "$conf" osd dump 2>/dev/null)
 }

@@ -1,4 +1,7 @@
-"""Ceph clusters for the tests of this folder, which run in one process."""
+"""Ceph clusters for the tests of this folder.
+
+What a test asks for says in which process of pytest-xdist it runs: see the hook below.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of this folder in one process, which starts one shared cluster."""
+    """Keep tests that share a cluster in one process, and those that harm theirs in another."""
     for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("rados"))
+        fixtures = getattr(item, "fixturenames", ())
+        if HERE in item.path.parents and "cluster" in fixtures:
+            group = "rados-harmed" if "harmed_cluster" in fixtures else "rados"
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +43,7 @@ def ceph_is_here() -> None:
 
 @pytest.fixture(scope="session")
 def cluster(ceph_is_here: None) -> Iterator[Cluster]:
-    """Return a cluster that tests share, and leave as it was."""
+    """Return the cluster that tests of this process share, and leave as it was."""
     with closing(Cluster()) as cluster:
         yield cluster
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.tool import TOOL, own_environment
+from xiokv.runtime.bench.catalog import TABLES
+from xiokv.runtime.bench.lab import QUICK, Lab, named_cluster
 
 from .cluster import Cluster
 
@@ -67,14 +70,22 @@ def test_a_run_stands_beside_rados_bench_and_leaves_nothing(
 
 
 @pytest.mark.slow
-def test_growth_is_measured_with_queues_and_with_depth(cluster: Cluster, namespace: str) -> None:
-    url = cluster.url(namespace=namespace, timeout=60)
-    done = bench("--store", url, "--only", "rados-queues,rados-depth")
-    assert done.returncode == 0, done.stderr
-    places: dict[str, set[float]] = {"rados-queues": set(), "rados-depth": set()}
-    for row in json.loads(done.stdout)["rows"]:
-        places[row["table"]].add(row["x"])
-    assert places == {"rados-queues": {1, 2, 4, 8}, "rados-depth": {1, 4, 16, 64, 256}}
+@pytest.mark.parametrize(
+    ("table", "places"), [("rados-queues", {1, 2, 4, 8}), ("rados-depth", {1, 4, 16, 64, 256})]
+)
+def test_growth_is_measured_beside_rados_bench(
+    cluster: Cluster, namespace: str, module: Any, table: str, places: set[int]
+) -> None:
+    """One round of each: whatever `rados bench` does takes it a second."""
+    pool = named_cluster(cluster.url(namespace=namespace, timeout=60))
+    with Lab(module, replace(QUICK, samples=1), cluster=pool) as lab:
+        rows = list(TABLES[table].measure(lab))
+    assert {row.x for row in rows} == places
+    for place in places:
+        (case,) = {row.case for row in rows if row.x == place}
+        assert [(row.setting, row.who) for row in rows if row.case == case] == [
+            (setting, who) for setting, whos in WHOS.items() for who in whos
+        ]
     assert cluster.names(namespace) == []
 
 

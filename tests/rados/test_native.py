@@ -23,6 +23,7 @@ ROOT = HERE.parents[1]
 SOURCES = ROOT / "runtime" / "rados"
 UNITS = sorted(SOURCES.glob("*.cpp"))
 INCLUDE = ("-I", ROOT / "generated" / "include", "-I", SOURCES)
+CONTROLLER = sorted((ROOT / "runtime" / "emulator").glob("*.cpp"))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,6 +41,17 @@ def librados() -> None:
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
 def test_each_unit_compiles_without_a_warning(compiler: str) -> None:
     run(needs(compiler), "-std=c++17", *WARNINGS, "-fsyntax-only", *INCLUDE, *UNITS)
+
+
+def as_one(*units: Path) -> tuple[str | Path, ...]:
+    """Return words for a compiler: units as part of the next, which takes a third of the time."""
+    return tuple(word for unit in units for word in ("-include", unit))
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_the_units_compile_as_one_without_a_warning(compiler: str) -> None:
+    flags = ("-std=c++17", *WARNINGS, "-fsyntax-only", *INCLUDE)
+    run(needs(compiler), *flags, *as_one(*UNITS), "-x", "c++", "/dev/null")
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
@@ -123,7 +135,7 @@ def test_sessions_that_are_closed_in_flight_do_no_harm(
     sanitiser: str, cluster: Cluster, namespace: str, tmp_path: Path
 ) -> None:
     """No race, no late access, no leak; librados itself is not instrumented."""
-    units = (*INCLUDE, *UNITS, HERE / "hammer.cpp", "-lrados")
+    units = (*INCLUDE, *as_one(*UNITS), HERE / "hammer.cpp", "-lrados")
     hammer = sanitised(tmp_path, sanitiser, *units)
     done = run(
         *(hammer, cluster.conf, cluster.pool, namespace, "60"),
@@ -151,8 +163,7 @@ def test_openings_that_are_given_up_do_no_harm(
     sanitiser: str, cluster: Cluster, tmp_path: Path
 ) -> None:
     """No race and no leak, also of those that are under way when the process ends."""
-    controller = sorted((ROOT / "runtime" / "emulator").glob("*.cpp"))
-    units = (*INCLUDE, *UNITS, *controller, HERE / "giving_up.cpp", "-lrados")
+    units = (*INCLUDE, *as_one(*CONTROLLER, *UNITS), HERE / "giving_up.cpp", "-lrados")
     program = sanitised(tmp_path, sanitiser, *units)
     done = run(
         *(program, cluster.conf, cluster.pool, "40"),

@@ -42,13 +42,21 @@ def lasting_cluster(make_cluster: Callable[..., Cluster]) -> Cluster:
     return make_cluster("bluestore")
 
 
-@pytest.mark.parametrize(
-    ("which", "end"), [("harmed_cluster", "stop_osd"), ("lasting_cluster", "kill_osd")]
-)
-def test_an_osd_that_is_back_before_the_deadline_costs_no_key(
-    module: Any, request: pytest.FixtureRequest, namespace: str, which: str, end: str
+def test_an_osd_that_stops_and_is_back_before_the_deadline_costs_no_key(
+    module: Any, harmed_cluster: Cluster, namespace: str
 ) -> None:
-    cluster = request.getfixturevalue(which)
+    check_that_no_key_is_lost(module, harmed_cluster, namespace, harmed_cluster.stop_osd)
+
+
+def test_an_osd_that_crashes_and_is_back_before_the_deadline_costs_no_key(
+    module: Any, lasting_cluster: Cluster, namespace: str
+) -> None:
+    check_that_no_key_is_lost(module, lasting_cluster, namespace, lasting_cluster.kill_osd)
+
+
+def check_that_no_key_is_lost(
+    module: Any, cluster: Cluster, namespace: str, end: Callable[[], None]
+) -> None:
     url = cluster.url(namespace=namespace, timeout=100)
     old, new = range(800), range(800, 2800)
     with (
@@ -61,7 +69,7 @@ def test_an_osd_that_is_back_before_the_deadline_costs_no_key(
         retrieves = one.begin(reader.retrieve, keys_of(old), out)
         one.wait_for(300)
         with cluster.paused("osd"):
-            getattr(cluster, end)()
+            end()
         assert not stores.done()
         assert not retrieves.done()
         cluster.start_osd()

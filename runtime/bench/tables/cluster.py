@@ -63,7 +63,7 @@ def _rows(
     lab: Lab, table: str, case: str, x: float, load: StoreLoad, *, cpu: bool = False
 ) -> Iterator[Row]:
     lab.say(case)
-    count, rounds, setups = _measured(lab, load)
+    count, rounds, setups = _measured(lab, load, cpu)
     for what, sides in _OPERATIONS.items():
         taken = {
             who: [one[number] for one in rounds[side]] for who, (side, number) in sides.items()
@@ -72,11 +72,13 @@ def _rows(
             Row(table, case, what, who, "values/s", tuple(count / t.seconds for t in each), x)
             for who, each in taken.items()
         )
+        if not cpu:
+            continue
         times = {
             who: _alone(each, _setup(setups, sides[who]), count) for who, each in taken.items()
         }
         # Where a round took hardly more than set-up did, nothing is known of one value.
-        if cpu and min(map(min, times.values())) > 0:
+        if min(map(min, times.values())) > 0:
             yield from compared(
                 Row(table, case, f"{what}, CPU time", who, "us", each)
                 for who, each in times.items()
@@ -88,9 +90,9 @@ def _setup(setups: dict[str, tuple[float, ...]], side: tuple[str, int]) -> float
 
 
 def _measured(
-    lab: Lab, load: StoreLoad
+    lab: Lab, load: StoreLoad, cpu: bool
 ) -> tuple[int, dict[str, list[Round]], dict[str, tuple[float, ...]]]:
-    """Return how many values a round had, the rounds, and the CPU time for none, if any."""
+    """Return how many values a round had, the rounds, and the CPU time of set-up if asked."""
     cluster = _cluster(lab)
     client = StoreClient(lab.module, cluster.url, cluster.place.timeout, len(lab.cores.all))
     beside = RadosBench(cluster.place, load.size, load.in_flight)
@@ -99,9 +101,12 @@ def _measured(
         RADOS_BENCH: partial(_round, beside, count),
         RUNTIME: partial(client.round, load, count),
     }
-    setup = [beside.setup() for _ in range(lab.scale.samples)]
+    rounds = in_turns(cases, lab.scale.samples)
+    if not cpu:
+        return count, rounds, {}
+    setup = [beside.setup() for _ in range(lab.scale.setups)]
     alone = tuple(map(statistics.median, zip(*setup, strict=True)))
-    return count, in_turns(cases, lab.scale.samples), {RADOS_BENCH: alone}
+    return count, rounds, {RADOS_BENCH: alone}
 
 
 def _round(beside: RadosBench, count: int) -> Round:
