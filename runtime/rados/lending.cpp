@@ -17,7 +17,7 @@ namespace {
 using Lock = std::lock_guard<std::mutex>;
 
 /// Smaller ones are copied sooner than their pages would be.
-constexpr uint32_t least = 64 << 10;
+constexpr uint32_t least_lent = 64 << 10;
 
 uint64_t page_bytes() {
   static const auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -191,7 +191,7 @@ Lending::~Lending() {
 bool Lending::add(uint8_t *memory, uint64_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   const uint64_t page = page_bytes();
-  if (begin % page != 0 || bytes < least)
+  if (begin % page != 0 || bytes < least_lent)
     return false;
   const uint64_t whole = (bytes + page - 1) / page * page;
   const Lock lock(mutex_);
@@ -216,7 +216,7 @@ void Lending::remove(uint8_t *memory) {
 
 std::shared_ptr<const Memory> Lending::lend(const uint8_t *bytes,
                                             uint32_t size) {
-  if (size < least)
+  if (size < least_lent)
     return nullptr;
   const auto at = reinterpret_cast<uintptr_t>(bytes);
   const Lock lock(mutex_);

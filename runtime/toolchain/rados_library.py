@@ -32,7 +32,10 @@ _FLAGS = (
 
 
 def rados_recipe(generator: str) -> Recipe:
-    """Return how the library is made: all units as one, in a third of the time."""
+    """Return how the library is made: all units as one, in a third of the time.
+
+    So what a unit has for itself may not have another's name.
+    """
     root = Path(__file__).parents[2]
     *included, unit = found(root, _FOLDERS[0], "*.cpp")
     headers = [path for folder in _FOLDERS for path in found(root, folder, "*.h")]
