@@ -11,7 +11,21 @@ import pytest
 
 from tests.tool import TOOL, Tool, in_this_process, own_environment
 
+HERE = Path(__file__).parent
 MOST_SECONDS = 300
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the marker of pytest-xdist also where that is not there."""
+    config.addinivalue_line("markers", "xdist_group(name): run in one process")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep tests that share the quick run in one process."""
+    for item in items:
+        if HERE in item.path.parents and "document" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("bench"))
 
 
 @pytest.fixture

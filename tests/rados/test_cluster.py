@@ -141,7 +141,8 @@ def test_a_client_on_the_blocklist_is_refused(
 
 
 @pytest.mark.slow
-def test_whatever_was_done_is_mended(cluster: Cluster, namespace: str) -> None:
+def test_whatever_was_done_is_mended(harmed_cluster: Cluster, namespace: str) -> None:
+    cluster = harmed_cluster
     cluster.set_full()
     cluster.delete_pool(cluster.pool)
     cluster.stop_mon()
