@@ -58,15 +58,16 @@ def check_that_no_key_is_lost(
     module: Any, cluster: Cluster, namespace: str, end: Callable[[], None]
 ) -> None:
     url = cluster.url(namespace=namespace, timeout=100)
-    old, new = range(800), range(800, 2800)
+    # So much that both are still at it when the OSD ends.
+    old, new, times = range(800), range(800, 6800), 10
     with (
         host(module, url, queues=3, timeout=120) as one,
         module.attach(one.controller, queues=2, depth=128, timeout=120) as reader,
     ):
         one.kv.store(keys_of(old), values_of(old)).raise_for_status()
-        out = np.zeros((len(old), 1024), np.uint8)
+        out = np.zeros((times, len(old), 1024), np.uint8)
         stores = one.begin(one.kv.store, keys_of(new), values_of(new))
-        retrieves = one.begin(reader.retrieve, keys_of(old), out)
+        retrieves = one.begin(reader.retrieve, times * keys_of(old), out)
         one.wait_for(300)
         with cluster.paused("osd"):
             end()
@@ -74,7 +75,7 @@ def check_that_no_key_is_lost(
         assert not retrieves.done()
         cluster.start_osd()
         assert said(stores.result(120)) == {OK: len(new)}
-        assert said(retrieves.result(120)) == {OK: len(old)}
+        assert said(retrieves.result(120)) == {OK: times * len(old)}
         assert (out == values_of(old)).all()
     with host(module, url) as another:
         back = np.zeros((len(new), 1024), np.uint8)
