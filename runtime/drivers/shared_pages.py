@@ -29,8 +29,12 @@ class SharedPages(mmap.mmap):
     address: int
 
     def __del__(self) -> None:
-        """Take them back."""
-        _lent.end(self)
+        """Take them back, also where an interrupt ends that: Python unmaps them all the same."""
+        try:
+            _lent.end(self)
+        except BaseException:
+            self.__del__()
+            raise
 
 
 class _Lent:
@@ -54,9 +58,10 @@ class _Lent:
     def end(self, pages: SharedPages) -> None:
         address = getattr(pages, "address", 0)
         with self.lock:
-            if self._pages.pop(address, None) is not None:
+            if address in self._pages:
                 for borrower in list(self._borrowers):
                     borrower.take_back(address)
+                del self._pages[address]
 
     def follow(self, borrower: Borrower) -> None:
         with self.lock:

@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <cstring>
-#include <new>
+#include <thread>
 #include <unordered_map>
+#include <utility>
 
 namespace xiokv::rados {
 
@@ -18,6 +19,12 @@ using Lock = std::lock_guard<std::mutex>;
 
 /// Smaller ones are copied sooner than their pages would be.
 constexpr uint32_t least_lent = 64 << 10;
+
+/// Most that are lent at once: each may split a mapping into three, of which a
+/// process has some 65000.
+constexpr uint64_t most = 4096;
+
+constexpr std::chrono::milliseconds between_tries{1};
 
 uint64_t page_bytes() {
   static const auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -41,8 +48,9 @@ bool is_alone(const std::shared_ptr<const Memory> &value) {
 /// The host's memory, and its second mapping.
 class Lending::Region {
 public:
-  Region(uintptr_t host, char *again, uint64_t bytes)
-      : host_(host), again_(again), bytes_(bytes) {}
+  Region(uintptr_t host, char *again, uint64_t bytes,
+         std::atomic<uint64_t> &all_lent)
+      : host_(host), again_(again), bytes_(bytes), all_lent_(all_lent) {}
   /// Where a message may still read there, the mapping stays.
   ~Region() {
     if (is_free())
@@ -65,9 +73,10 @@ public:
 
   /// Nothing of it is lent or held.
   bool is_free() const { return lent_ == 0 && held_.empty(); }
+  bool has_held() const { return !held_.empty() || !left_.empty(); }
 
   std::shared_ptr<const Memory> lend(uintptr_t bytes, uint32_t size);
-  void part(const std::shared_ptr<const Memory> &value);
+  bool part(const std::shared_ptr<const Memory> &value);
   void put_back();
 
 private:
@@ -84,66 +93,85 @@ private:
   }
   bool is_parted(uint64_t page) const { return holders_.count(page) != 0; }
   bool is_any_parted(Pages pages) const;
-  void put_copy(Pages pages);
+  void hold(const std::shared_ptr<const Memory> &value, Pages pages);
+  bool put_copy(Pages pages);
   void drop(Pages pages);
+  void drop_copies(Pages pages);
 
   uintptr_t host_; ///< 0 once it is gone.
   char *const again_;
   const uint64_t bytes_;
+  std::atomic<uint64_t> &all_lent_;
   std::atomic<uint64_t> lent_{0};
   std::vector<Held> held_;
+  /// Copies that no message holds, and that the system did not let go.
+  std::vector<Pages> left_;
   /// Of pages that are copies: how many of `held_` they are of.
   std::unordered_map<uint64_t, uint32_t> holders_;
 };
 
 std::shared_ptr<const Memory> Lending::Region::lend(uintptr_t bytes,
                                                     uint32_t size) {
-  put_back();
   const uint64_t at = bytes - host_;
   if (is_any_parted(pages_of(at, size)))
     return nullptr;
   // A buffer of its own each time: it remembers the checksum of its bytes.
   auto memory =
       std::make_unique<Memory>(ceph::buffer::create_static(size, again_ + at));
+  ++all_lent_;
   ++lent_;
   return {memory.release(), [this](const Memory *value) {
             delete value;
+            --all_lent_;
             --lent_;
           }};
 }
 
 /// Pages that are copies already have what this value had, too: while both were
 /// lent, the host let them be.
-void Lending::Region::part(const std::shared_ptr<const Memory> &value) {
+/// @return Whether there was room for a copy of all the others.
+bool Lending::Region::part(const std::shared_ptr<const Memory> &value) {
   const auto at = static_cast<uint64_t>(value->c_str() - again_);
   const Pages pages = pages_of(at, value->length());
+  bool is_begun = false;
   for (uint64_t first = pages.first; first < pages.end;) {
     uint64_t end = first;
     while (end < pages.end && !is_parted(end))
       ++end;
-    if (first < end)
-      put_copy({first, end});
+    if (first < end && !put_copy({first, end})) {
+      if (is_begun)
+        hold(value, {pages.first, first});
+      return false;
+    }
+    is_begun |= first < end;
     first = end + 1;
   }
+  hold(value, pages);
+  return true;
+}
+
+void Lending::Region::hold(const std::shared_ptr<const Memory> &value,
+                           Pages pages) {
   for (uint64_t page = pages.first; page < pages.end; ++page)
     ++holders_[page];
   held_.push_back({value, pages});
 }
 
 /// Whoever reads there meanwhile reads the same before and after.
-void Lending::Region::put_copy(Pages pages) {
+/// @return Whether there was room for it.
+bool Lending::Region::put_copy(Pages pages) {
   const uint64_t bytes = (pages.end - pages.first) * page_bytes();
   char *place = again_ + pages.first * page_bytes();
   void *copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copy == MAP_FAILED)
-    throw std::bad_alloc();
+    return false;
   std::memcpy(copy, place, bytes);
-  if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) ==
-      MAP_FAILED) {
-    munmap(copy, bytes);
-    throw std::bad_alloc();
-  }
+  if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) !=
+      MAP_FAILED)
+    return true;
+  munmap(copy, bytes);
+  return false;
 }
 
 bool Lending::Region::is_any_parted(Pages pages) const {
@@ -157,6 +185,8 @@ bool Lending::Region::is_any_parted(Pages pages) const {
 
 /// Put the host's pages where copies are that no message holds any more.
 void Lending::Region::put_back() {
+  for (const Pages &pages : std::exchange(left_, {}))
+    drop(pages);
   for (size_t i = held_.size(); i-- != 0;) {
     if (!is_alone(held_[i].value))
       continue;
@@ -166,19 +196,31 @@ void Lending::Region::put_back() {
   }
 }
 
-/// Pages that the system does not map again stay copies.
+/// One holder less; pages with no other go as many at once as follow on.
 void Lending::Region::drop(Pages pages) {
+  uint64_t first = pages.first;
   for (uint64_t page = pages.first; page < pages.end; ++page) {
     const auto found = holders_.find(page);
-    if (found->second > 1) {
-      --found->second;
+    if (found->second == 1)
       continue;
-    }
-    const uint64_t at = page * page_bytes();
-    const auto *host = reinterpret_cast<const char *>(host_ + at);
-    if (host_ != 0 && mapped_again(host, page_bytes(), again_ + at))
-      holders_.erase(found);
+    --found->second;
+    drop_copies({first, page});
+    first = page + 1;
   }
+  drop_copies({first, pages.end});
+}
+
+/// Pages that the system does not map again stay copies, for now.
+void Lending::Region::drop_copies(Pages pages) {
+  if (pages.first == pages.end || host_ == 0)
+    return;
+  const uint64_t at = pages.first * page_bytes();
+  const uint64_t bytes = (pages.end - pages.first) * page_bytes();
+  const auto *host = reinterpret_cast<const char *>(host_ + at);
+  if (!mapped_again(host, bytes, again_ + at))
+    return left_.push_back(pages);
+  for (uint64_t page = pages.first; page < pages.end; ++page)
+    holders_.erase(page);
 }
 
 Lending::Lending() = default;
@@ -195,6 +237,7 @@ bool Lending::add(uint8_t *memory, uint64_t bytes) {
     return false;
   const uint64_t whole = (bytes + page - 1) / page * page;
   const Lock lock(mutex_);
+  put_back();
   char *again = mapped_again(reinterpret_cast<char *>(memory), whole);
   if (!again)
     return false;
@@ -203,7 +246,7 @@ bool Lending::add(uint8_t *memory, uint64_t bytes) {
        at != regions_.end() && at->second->ends_after(begin);
        at = region_of(begin + whole - 1))
     leave(at);
-  regions_[begin] = std::make_unique<Region>(begin, again, whole);
+  regions_[begin] = std::make_unique<Region>(begin, again, whole, lent_);
   return true;
 }
 
@@ -220,6 +263,9 @@ std::shared_ptr<const Memory> Lending::lend(const uint8_t *bytes,
     return nullptr;
   const auto at = reinterpret_cast<uintptr_t>(bytes);
   const Lock lock(mutex_);
+  put_back();
+  if (lent_ >= most)
+    return nullptr;
   const auto found = region_of(at);
   if (found == regions_.end() || !found->second->has(at, size))
     return nullptr;
@@ -227,15 +273,39 @@ std::shared_ptr<const Memory> Lending::lend(const uint8_t *bytes,
 }
 
 void Lending::part(const std::shared_ptr<const Memory> &value) {
-  if (is_alone(value))
-    return;
+  while (!is_alone(value) && !try_part(value))
+    std::this_thread::sleep_for(between_tries);
+}
+
+/// @return Whether that is done, or the value lies elsewhere.
+bool Lending::try_part(const std::shared_ptr<const Memory> &value) {
   const Lock lock(mutex_);
+  put_back();
+  any_held_ = true;
   for (const auto &entry : regions_)
     if (entry.second->has_lent(value->c_str()))
       return entry.second->part(value);
   for (const auto &region : leaving_)
     if (region->has_lent(value->c_str()))
       return region->part(value);
+  return true;
+}
+
+/// Let go of what no message holds any more.
+void Lending::put_back() {
+  if (!any_held_ && leaving_.empty())
+    return;
+  any_held_ = false;
+  for (const auto &entry : regions_) {
+    entry.second->put_back();
+    any_held_ |= entry.second->has_held();
+  }
+  const auto is_over = [](const std::unique_ptr<Region> &one) {
+    one->put_back();
+    return one->is_free();
+  };
+  leaving_.erase(std::remove_if(leaving_.begin(), leaving_.end(), is_over),
+                 leaving_.end());
 }
 
 /// The last region that begins there or before.
@@ -248,12 +318,7 @@ void Lending::leave(Regions::iterator region) {
   region->second->forget_host();
   leaving_.push_back(std::move(region->second));
   regions_.erase(region);
-  const auto is_over = [](const std::unique_ptr<Region> &one) {
-    one->put_back();
-    return one->is_free();
-  };
-  leaving_.erase(std::remove_if(leaving_.begin(), leaving_.end(), is_over),
-                 leaving_.end());
+  put_back();
 }
 
 } // namespace xiokv::rados

@@ -9,6 +9,7 @@
 /// told: from then on the host may do as it likes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -35,13 +36,13 @@ public:
   void remove(uint8_t *memory);
 
   /// @brief A value as a message is to send it; null where it lies elsewhere,
-  /// is too small to be worth it, or where a message of an earlier command
-  /// still holds some of its pages.
+  /// is too small to be worth it, where a message of an earlier command still
+  /// holds some of its pages, or where thousands are lent.
   std::shared_ptr<const Memory> lend(const uint8_t *bytes, uint32_t size);
 
   /// @brief The value's command has ended: let the host's memory go. Nothing
-  /// for a value that lies elsewhere.
-  /// @throw std::bad_alloc There is no memory for the copy.
+  /// for a value that lies elsewhere. Waits where there is no room for a copy,
+  /// until there is, or no message holds the value.
   void part(const std::shared_ptr<const Memory> &value);
 
 private:
@@ -50,9 +51,13 @@ private:
 
   Regions::iterator region_of(uintptr_t host);
   void leave(Regions::iterator region);
+  bool try_part(const std::shared_ptr<const Memory> &value);
+  void put_back();
 
-  std::mutex mutex_; ///< Held for what follows and for all regions.
-  Regions regions_;  ///< By where the host's memory begins.
+  std::atomic<uint64_t> lent_{0}; ///< Values, of all regions.
+  std::mutex mutex_;      ///< Held for what follows and for all regions.
+  bool any_held_ = false; ///< A region may have copies to put back.
+  Regions regions_;       ///< By where the host's memory begins.
   /// The host's memory is gone, and something of them still lent or held.
   std::vector<std::unique_ptr<Region>> leaving_;
 };

@@ -4,11 +4,17 @@
 /// back: checked page by page, with bufferlists in the place of messages.
 #include "lending.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace {
 
@@ -197,6 +203,136 @@ void a_message_outlives_the_hosts_memory() {
   CHECK(is_all(late.c_str(), value_bytes, 'b'));
 }
 
+/// Of shared memory in /proc/self/maps.
+constexpr const char *shared = "/dev/zero";
+
+/// Lines of /proc/self/maps with a word; an empty one is in each.
+size_t mappings(const char *word) {
+  std::ifstream maps("/proc/self/maps");
+  size_t count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find(word) != std::string::npos ? 1 : 0;
+  return count;
+}
+
+void what_no_message_holds_any_more_is_let_go() {
+  Lending lending;
+  Host host(value_bytes);
+  uint8_t *memory = mapped(4 * value_bytes, MAP_SHARED);
+  const size_t before = mappings(shared);
+  CHECK(lending.add(memory, 4 * value_bytes));
+  Value value = lending.lend(memory, value_bytes);
+  librados::bufferlist message = message_of(value);
+  lending.part(value);
+  value.reset();
+  lending.remove(memory);
+  CHECK(mappings(shared) == before + 1);
+  message.clear();
+  CHECK(!lending.lend(host.memory, value_bytes));
+  CHECK(mappings(shared) == before);
+  munmap(memory, 4 * value_bytes);
+}
+
+/// No address space beyond what the process has, while this is there.
+struct Full {
+  Full() {
+    getrlimit(RLIMIT_AS, &before);
+    uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit now = {pages * page, before.rlim_max};
+    CHECK(setrlimit(RLIMIT_AS, &now) == 0);
+    CHECK(mmap(nullptr, value_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+               0) == MAP_FAILED);
+  }
+  ~Full() { setrlimit(RLIMIT_AS, &before); }
+  rlimit before;
+};
+
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+/// Parts from a value while there is no room for a copy, and does something.
+template <class Do> void part_where_there_is_no_room(Host &host, Do &&act) {
+  Value value = host.lending.lend(host.memory, value_bytes);
+  librados::bufferlist message = message_of(value);
+  std::atomic<bool> is_there{false}, may_begin{false}, ended{false};
+  std::thread worker([&] {
+    rest(); // Sanitisers allocate memory for that once.
+    is_there = true;
+    while (!may_begin)
+      rest();
+    host.lending.part(value);
+    ended = true;
+  });
+  while (!is_there)
+    rest();
+  {
+    const Full full;
+    may_begin = true;
+    for (int i = 0; i < 20; ++i)
+      rest();
+    CHECK(!ended);
+    // Others go on meanwhile.
+    CHECK(host.lending.lend(host.memory + value_bytes, value_bytes));
+    act(message);
+  }
+  worker.join();
+  host.fill('b');
+  CHECK(is_all(message.c_str(), message.length(), 'a'));
+}
+
+void without_room_for_a_copy_a_command_ends_when_its_message_does() {
+  Host host(2 * value_bytes);
+  host.fill('a');
+  part_where_there_is_no_room(host, [](auto &message) { message.clear(); });
+  CHECK(is_all(host.lending.lend(host.memory, value_bytes), 'b'));
+}
+
+void without_room_for_a_copy_a_command_ends_when_there_is_some() {
+  Host host(2 * value_bytes);
+  host.fill('a');
+  part_where_there_is_no_room(host, [](auto &) {});
+}
+
+void what_could_not_be_mapped_again_is_so_later() {
+  Host host(value_bytes);
+  host.fill('a');
+  Value value = host.lending.lend(host.memory, value_bytes);
+  librados::bufferlist message = message_of(value);
+  host.lending.part(value);
+  host.fill('b');
+  {
+    const Full full;
+    message.clear();
+    CHECK(!host.lending.lend(host.memory, value_bytes));
+  }
+  CHECK(is_all(host.lending.lend(host.memory, value_bytes), 'b'));
+}
+
+/// Each that is held splits the mapping, and a process has some 65000.
+void of_many_values_so_many_are_lent_that_mappings_remain() {
+  constexpr size_t stride = value_bytes + page;
+  constexpr size_t most = 40000, used = 32000;
+  Host host(most * stride);
+  std::vector<Value> values;
+  std::vector<librados::bufferlist> messages;
+  for (size_t i = 0; i < most; ++i) {
+    Value value = host.lending.lend(host.memory + i * stride, value_bytes);
+    if (!value)
+      break;
+    messages.push_back(message_of(value));
+    values.push_back(std::move(value));
+  }
+  CHECK(values.size() > 1000 && values.size() < most);
+  const size_t before = mappings(shared);
+  for (const Value &value : values)
+    host.lending.part(value);
+  CHECK(mappings(shared) > before && mappings("") < used);
+  values.clear();
+  messages.clear();
+  CHECK(host.lending.lend(host.memory, most * stride));
+  CHECK(mappings(shared) == before);
+}
+
 } // namespace
 
 int main() {
@@ -206,5 +342,10 @@ int main() {
   a_message_that_is_gone_costs_no_copy();
   values_that_share_pages_are_kept_apart_in_time();
   a_message_outlives_the_hosts_memory();
+  what_no_message_holds_any_more_is_let_go();
+  without_room_for_a_copy_a_command_ends_when_its_message_does();
+  without_room_for_a_copy_a_command_ends_when_there_is_some();
+  what_could_not_be_mapped_again_is_so_later();
+  of_many_values_so_many_are_lent_that_mappings_remain();
   std::puts("done");
 }
