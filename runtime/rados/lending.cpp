@@ -22,7 +22,7 @@ constexpr uint32_t least_lent = 64 << 10;
 
 /// Most that are lent at once: each may split a mapping into three, of which a
 /// process has some 65000.
-constexpr uint64_t most = 4096;
+constexpr uint64_t most_lent = 4096;
 
 constexpr std::chrono::milliseconds between_tries{1};
 
@@ -264,7 +264,7 @@ std::shared_ptr<const Memory> Lending::lend(const uint8_t *bytes,
   const auto at = reinterpret_cast<uintptr_t>(bytes);
   const Lock lock(mutex_);
   put_back();
-  if (lent_ >= most)
+  if (lent_ >= most_lent)
     return nullptr;
   const auto found = region_of(at);
   if (found == regions_.end() || !found->second->has(at, size))
