@@ -194,8 +194,10 @@ xiokv_emu *xiokv_emu_create_on(const struct xiokv_emu_config *config,
 ///
 /// It maps the pages a second time, and sends messages from there. As ever, a
 /// value may change once its command has completed or its queue is deleted:
-/// what a message holds for longer, the store copies then.
-/// @param memory Pages that are shared: of mmap with MAP_SHARED.
+/// what a message holds for longer, the store copies then. Where there is no
+/// room for that, the command completes once the message is gone.
+/// @param memory Pages that are shared and can be read: of one mmap with
+/// MAP_SHARED. Of several, each is lent by itself.
 /// @param bytes How many; of fewer than 64 KiB it takes none.
 /// @return 0, or -1 where it takes none: private pages, too few bytes, no room.
 int xiokv_emu_store_lend(xiokv_emu_store *store, void *memory, uint64_t bytes);

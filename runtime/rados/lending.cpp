@@ -31,12 +31,20 @@ uint64_t page_bytes() {
   return bytes;
 }
 
+/// A child of fork would keep the host's memory by it for as long as it lives.
+void keep_from_children(void *mapped, uint64_t bytes) {
+  madvise(mapped, bytes, MADV_DONTFORK);
+}
+
 /// A second mapping of shared pages, somewhere or at a place; null where there
 /// is none.
 char *mapped_again(const char *pages, uint64_t bytes, char *place = nullptr) {
   const int flags = MREMAP_MAYMOVE | (place ? MREMAP_FIXED : 0);
   void *mapped = mremap(const_cast<char *>(pages), 0, bytes, flags, place);
-  return mapped == MAP_FAILED ? nullptr : static_cast<char *>(mapped);
+  if (mapped == MAP_FAILED)
+    return nullptr;
+  keep_from_children(mapped, bytes);
+  return static_cast<char *>(mapped);
 }
 
 bool is_alone(const std::shared_ptr<const Memory> &value) {
@@ -166,6 +174,7 @@ bool Lending::Region::put_copy(Pages pages) {
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copy == MAP_FAILED)
     return false;
+  keep_from_children(copy, bytes);
   std::memcpy(copy, place, bytes);
   if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place) !=
       MAP_FAILED)

@@ -15,6 +15,8 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -233,6 +235,23 @@ void what_no_message_holds_any_more_is_let_go() {
   munmap(memory, 4 * value_bytes);
 }
 
+void a_child_of_fork_has_the_hosts_memory_alone() {
+  Host host(3 * value_bytes);
+  Value value = host.lending.lend(host.memory, value_bytes);
+  const librados::bufferlist message = message_of(value);
+  host.lending.part(value);
+  const uint8_t *copy = reinterpret_cast<const uint8_t *>(value->c_str());
+  const pid_t child = fork();
+  if (child == 0) {
+    unsigned char in_memory = 0;
+    const bool is_there =
+        mincore(const_cast<uint8_t *>(copy), page, &in_memory) == 0;
+    _exit(!is_there && mappings(shared) == 1 ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 /// No address space beyond what the process has, while this is there.
 struct Full {
   Full() {
@@ -343,6 +362,7 @@ int main() {
   values_that_share_pages_are_kept_apart_in_time();
   a_message_outlives_the_hosts_memory();
   what_no_message_holds_any_more_is_let_go();
+  a_child_of_fork_has_the_hosts_memory_alone();
   without_room_for_a_copy_a_command_ends_when_its_message_does();
   without_room_for_a_copy_a_command_ends_when_there_is_some();
   what_could_not_be_mapped_again_is_so_later();
