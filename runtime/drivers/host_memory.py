@@ -10,7 +10,6 @@ import numpy as np
 
 from xiokv.runtime.drivers import shared_pages
 from xiokv.runtime.drivers.base import Place
-from xiokv.runtime.drivers.shared_pages import SharedPages
 from xiokv.runtime.errors import RuntimeFault
 
 
@@ -30,20 +29,17 @@ class HostMemory:
 
     def __init__(self, size: int, *, shared: bool = False) -> None:
         """Map them."""
-        kind, flag = (SharedPages, mmap.MAP_SHARED) if shared else (mmap.mmap, mmap.MAP_PRIVATE)
         try:
-            pages = kind(-1, max(size, 1), flags=flag | mmap.MAP_ANONYMOUS)
+            pages = shared_pages.mapped(max(size, 1)) if shared else _private_pages(max(size, 1))
         except (OSError, OverflowError, ValueError) as error:
             raise RuntimeFault(f"cannot allocate {size} bytes of memory: {error}") from error
-        self._pages: mmap.mmap | None = pages
+        self._pages: object = pages
         # The reference that no clean-up of Python's drops.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(pages))
-        self.view: Any = np.frombuffer(pages, np.uint8, size)
+        self.view: Any = np.frombuffer(memoryview(pages), np.uint8, size)
         self.size = size
         self.address: int = self.view.ctypes.data
         self.iova = self.view_address = self.address
-        if isinstance(pages, SharedPages):
-            shared_pages.begin(pages, self.address)
 
     def upload(self, start: int = 0, size: int | None = None, stream: Any = None) -> None:
         """Do nothing: there is no shadow."""
@@ -58,3 +54,7 @@ class HostMemory:
         pages, self._pages = self._pages, None
         self.view = np.empty(0, np.uint8)
         ctypes.pythonapi.Py_DecRef(ctypes.py_object(pages))
+
+
+def _private_pages(size: int) -> mmap.mmap:
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

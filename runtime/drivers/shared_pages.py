@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import threading
 import weakref
 from typing import Protocol
+
+Pages = ctypes.Array[ctypes.c_ubyte]
 
 
 class Borrower(Protocol):
@@ -19,24 +22,6 @@ class Borrower(Protocol):
         """Let pages go, which are unmapped next; perhaps they were never taken."""
 
 
-class SharedPages(mmap.mmap):
-    """Zeroed pages, of which borrowers are told, and told again before they are unmapped.
-
-    Attributes:
-        address: where they are, once they are lent.
-    """
-
-    address: int
-
-    def __del__(self) -> None:
-        """Take them back, also where an interrupt ends that: Python unmaps them all the same."""
-        try:
-            _lent.end(self)
-        except BaseException:
-            self.__del__()
-            raise
-
-
 class _Lent:
     """All pages and all borrowers.
 
@@ -44,24 +29,24 @@ class _Lent:
     """
 
     def __init__(self) -> None:
-        self._pages: dict[int, weakref.ref[SharedPages]] = {}
+        self._pages: dict[int, weakref.ref[Pages]] = {}
         self._borrowers: weakref.WeakSet[Borrower] = weakref.WeakSet()
         self.lock = threading.RLock()
 
-    def begin(self, pages: SharedPages, address: int) -> None:
+    def begin(self, pages: Pages) -> int:
+        address = ctypes.addressof(pages)
         with self.lock:
-            pages.address = address
             self._pages[address] = weakref.ref(pages)
             for borrower in list(self._borrowers):
                 borrower.lend(address, len(pages))
+        return address
 
-    def end(self, pages: SharedPages) -> None:
-        address = getattr(pages, "address", 0)
+    def end(self, address: int, mapping: mmap.mmap) -> None:
         with self.lock:
-            if address in self._pages:
-                for borrower in list(self._borrowers):
-                    borrower.take_back(address)
-                del self._pages[address]
+            self._pages.pop(address, None)
+            for borrower in list(self._borrowers):
+                borrower.take_back(address)
+        ctypes.pythonapi.Py_DecRef(ctypes.py_object(mapping))
 
     def follow(self, borrower: Borrower) -> None:
         with self.lock:
@@ -84,9 +69,21 @@ class _Lent:
 _lent = _Lent()
 os.register_at_fork(after_in_child=_lent.forget_borrowers)
 
-#: Let borrowers have pages at an address, until they are unmapped.
-begin = _lent.begin
 #: Tell a borrower of all pages, those to come included, as long as it is there.
 follow = _lent.follow
 #: Tell a borrower of no more; when this returns, no call to it is under way.
 leave = _lent.leave
+
+
+def mapped(size: int) -> Pages:
+    """Return zeroed pages for borrowers, who are told again before these are unmapped.
+
+    Raises:
+        OSError, OverflowError, ValueError: there is no room for them, as mmap says.
+    """
+    mapping = mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
+    pages = (ctypes.c_ubyte * size).from_buffer(mapping)
+    # Where an interrupt keeps borrowers from being told, the pages stay.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(mapping))
+    weakref.finalize(pages, _lent.end, _lent.begin(pages), mapping).atexit = False
+    return pages
