@@ -145,7 +145,7 @@ def test_sessions_that_are_closed_in_flight_do_no_harm(
     assert min(map(int, done.stdout.split())) > 1000
 
 
-@pytest.mark.parametrize("sanitiser", ["thread", "address,undefined"])
+@pytest.mark.parametrize("sanitiser", ["thread", "address,undefined", "undefined"])
 def test_memory_that_is_lent_is_the_hosts_again_when_its_command_ends(
     sanitiser: str, tmp_path: Path
 ) -> None:
