@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 from typing import Any
 
@@ -11,6 +12,11 @@ import numpy as np
 from xiokv.runtime.drivers import shared_pages
 from xiokv.runtime.drivers.base import Place
 from xiokv.runtime.errors import RuntimeFault
+
+_NO_ROOM = (
+    "; it may also be the address space (ulimit -v) or the number of mappings (sysctl"
+    " vm.max_map_count) that is used up: make fewer and larger buffers"
+)
 
 
 class HostMemory:
@@ -32,7 +38,8 @@ class HostMemory:
         try:
             pages = shared_pages.mapped(max(size, 1)) if shared else _private_pages(max(size, 1))
         except (OSError, OverflowError, ValueError) as error:
-            raise RuntimeFault(f"cannot allocate {size} bytes of memory: {error}") from error
+            hint = _NO_ROOM if isinstance(error, OSError) and error.errno == errno.ENOMEM else ""
+            raise RuntimeFault(f"cannot allocate {size} bytes of memory: {error}{hint}") from error
         self._pages: object = pages
         # The reference that no clean-up of Python's drops.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(pages))
