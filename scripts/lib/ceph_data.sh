@@ -23,6 +23,9 @@ osd_pool_default_size = 1
 osd_pool_default_min_size = 1
 osd_pool_default_pg_num = 8
 osd_pool_default_pg_autoscale_mode = off
+# An OSD that was held up for long would else wait for others to renew its right to answer reads;
+# there are none.
+osd_pool_default_read_lease_ratio = 1000
 osd_crush_chooseleaf_type = 0
 
 [mon]
