@@ -64,8 +64,6 @@ done
 set_up "$yes" dev "${packages[@]}"
 set_up_optional "$yes" "Ceph, whose tests are skipped" "${ceph_packages[@]}"
 lint_all
-# One process more than cores: those with a Ceph cluster wait most of the time.
-workers=$(($(nproc) + 1))
 # The hundreds of processes that tests start take modules as they were compiled once.
 unset PYTHONDONTWRITEBYTECODE
-exec "$venv_python" -m pytest -n "$workers" --dist loadgroup "${selection[@]}" "$@"
+exec "$venv_python" -m pytest -n auto --dist loadgroup "${selection[@]}" "$@"
